@@ -1,0 +1,113 @@
+"""The quadratic problem of a table and a target, with entries of G computed on demand."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.data import Source
+from hsiclasso.dependence.measures import Measure
+from hsiclasso.dependence.scan import Scan
+from hsiclasso.dependence.target import Target
+from hsiclasso.embedding import Embedding, Factor, factor_columns
+
+__all__ = ["DependenceProblem"]
+
+#: Least bytes of factors kept for later; a large table allows a quarter of its own size.
+_CACHE_BYTES = 64 * 2**20
+#: Doubles of stacked factors multiplied at once.
+_STACK = 1 << 22
+
+
+class DependenceProblem:
+    """Relevance and redundancy of a table, as a solver sees them.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    target : Target
+        Factored target.
+    scan : Scan
+        Result of the pass over the data.
+    measure : Measure
+        Dependence measure.
+    embedding : Embedding
+        Kernel and tolerance of the features.
+    """
+
+    def __init__(
+        self, source: Source, target: Target, scan: Scan, measure: Measure, embedding: Embedding
+    ) -> None:
+        self._source = source
+        self._measure = measure
+        self._embedding = embedding
+        self._shrinkage = measure.shrinkage(source.n_samples)
+        self._cache: OrderedDict[int, Factor] = OrderedDict()
+        self._free_bytes = max(_CACHE_BYTES, 2 * source.n_samples * source.n_features)
+        self.linear = scan.relevance
+        self.target_norm2 = target.norm2
+
+    def factors(self, columns: IntArray) -> list[Factor]:
+        """Return the factors of some columns, from the cache where they are."""
+        wanted = columns.tolist()
+        made = {k: self._cache[k] for k in wanted if k in self._cache}
+        for k in made:
+            self._cache.move_to_end(k)
+        missing = [k for k in dict.fromkeys(wanted) if k not in made]
+        if missing:
+            block = self._source.block(np.array(missing)).T
+            fresh = factor_columns(block, self._embedding, self._shrinkage)
+            for k, factor in zip(missing, fresh, strict=True):
+                made[k] = self._measure.finish(factor)
+                self._remember(k, made[k])
+        return [made[k] for k in wanted]
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return G[k, k], the squared Frobenius norm of A_k."""
+        parts = (self.factors(part) for part, _ in self._parts(rows))
+        return np.array([factor.norm**2 for part in parts for factor in part])
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`."""
+        if rows.size < cols.size:
+            # the longer side is walked once, the shorter one is likely to stay in the cache
+            return np.ascontiguousarray(self.block(cols, rows).T)
+        out = np.empty((rows.size, cols.size))
+        for row_part, row_slice in self._parts(rows):
+            left = _stack(self.factors(row_part))
+            for col_part, col_slice in self._parts(cols):
+                out[row_slice, col_slice] = _energies(*left, *_stack(self.factors(col_part)))
+        return out
+
+    def _parts(self, columns: IntArray) -> Iterator[tuple[IntArray, slice]]:
+        """Split columns so that a stack of their factors, of rank 16 or so, stays small."""
+        size = max(1, _STACK // (16 * self._source.n_samples))
+        for start in range(0, columns.size, size):
+            part = columns[start : start + size]
+            yield part, slice(start, start + part.size)
+
+    def _remember(self, column: int, factor: Factor) -> None:
+        self._cache[column] = factor
+        self._free_bytes -= factor.rows.nbytes
+        while self._free_bytes < 0 and self._cache:
+            _, oldest = self._cache.popitem(last=False)
+            self._free_bytes += oldest.rows.nbytes
+
+
+def _stack(factors: list[Factor]) -> tuple[FloatArray, IntArray]:
+    """Stack factors row-wise, and tell where each begins."""
+    ranks = np.array([len(factor.rows) for factor in factors])
+    return np.concatenate([factor.rows for factor in factors]), np.cumsum(ranks) - ranks
+
+
+def _energies(
+    left: FloatArray, left_starts: IntArray, right: FloatArray, right_starts: IntArray
+) -> FloatArray:
+    """Squared Frobenius norms of the blocks of ``left @ right.T``."""
+    product = left @ right.T
+    product *= product
+    return np.add.reduceat(np.add.reduceat(product, right_starts, axis=1), left_starts, axis=0)

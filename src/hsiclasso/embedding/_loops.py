@@ -1,0 +1,237 @@
+"""Compiled loops of the embedding station; `tests/embedding` has a NumPy twin of each.
+
+Arrays are feature-major here, (k, n) with one column of the table per row, so that a loop
+over samples is contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.embedding._compile import compiled, inlined, summing
+
+__all__ = [
+    "count_pairs_within",
+    "hermite_features",
+    "magnitude_histogram",
+    "pivoted_cholesky",
+    "standardise",
+    "table_features",
+]
+
+_LOG2_E = 1.4426950408889634
+# ln 2 in two parts: the first has trailing zeros, so that k * _LN2_HIGH is exact.
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
+
+
+@intrinsic
+def _bits_as_float(_context: Any, _bits: Any) -> Any:
+    """Reinterpret the bits of an int64 as a float64."""
+
+    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate
+
+
+@inlined
+def _exp(x: float) -> float:
+    """exp(x) for -700 < x <= 0 to one unit in the last place, in vectorisable arithmetic."""
+    k = math.floor(x * _LOG2_E + 0.5)
+    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    p = 1 / 479001600.0
+    p = p * r + 1 / 39916800.0
+    p = p * r + 1 / 3628800.0
+    p = p * r + 1 / 362880.0
+    p = p * r + 1 / 40320.0
+    p = p * r + 1 / 5040.0
+    p = p * r + 1 / 720.0
+    p = p * r + 1 / 120.0
+    p = p * r + 1 / 24.0
+    p = p * r + 1 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * _bits_as_float((np.int64(k) + 1023) << 52)  # type: ignore[call-arg]
+
+
+@summing
+def standardise(block: FloatArray, std: FloatArray) -> None:
+    """Centre each row of `block` (k, n) and scale it to unit deviation (divisor n), in place.
+
+    Rows that do not vary become zeros, with `std` 0.
+    """
+    k, n = block.shape
+    for j in range(k):
+        row = block[j]
+        low = row[0]
+        high = row[0]
+        for i in range(n):
+            low = min(low, row[i])
+            high = max(high, row[i])
+        if low == high:
+            row[:] = 0.0
+            std[j] = 0.0
+            continue
+        exponent = math.frexp(max(-low, high))[1]
+        if abs(exponent) > 300:  # squares would overflow or vanish
+            for i in range(n):
+                row[i] = math.ldexp(row[i], -exponent)
+        else:
+            exponent = 0
+        total = 0.0
+        for i in range(n):
+            total += row[i]
+        mean = total / n
+        first = 0.0
+        second = 0.0
+        for i in range(n):
+            row[i] -= mean
+            first += row[i]
+            second += row[i] * row[i]
+        # The first moment corrects for the rounding of the mean.
+        deviation = math.sqrt(max(0.0, second / n - (first / n) ** 2))
+        std[j] = math.ldexp(deviation, exponent)
+        inverse = 1.0 / deviation
+        for i in range(n):
+            row[i] *= inverse
+
+
+@compiled
+def magnitude_histogram(block: FloatArray, inverse_width: float, counts: FloatArray) -> None:
+    """Count |z| of each row of `block` (k, n) into equal bins, the last one open."""
+    k, n = block.shape
+    last = counts.shape[1] - 1
+    for j in range(k):
+        for i in range(n):
+            scaled = abs(block[j, i]) * inverse_width
+            counts[j, int(scaled) if scaled < last else last] += 1.0
+
+
+@compiled
+def _first_feature(z: FloatArray, scale: float, decay: float, out: FloatArray) -> None:
+    for i in range(z.size):
+        out[i] = scale * _exp(-decay * z[i] * z[i])
+
+
+@compiled
+def _next_feature(
+    z: FloatArray, previous: FloatArray, current: FloatArray, up: float, back: float,
+    out: FloatArray,
+) -> None:  # fmt: skip
+    for i in range(z.size):
+        out[i] = up * z[i] * current[i] - back * previous[i]
+
+
+@compiled
+def hermite_features(
+    block: FloatArray, basis: IntArray, counts: IntArray, scale: FloatArray, decay: FloatArray,
+    up: FloatArray, back: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
+    """Evaluate the first `counts[j]` Hermite features of row j, stacked row by row in `out`.
+
+    `basis[j]` picks the expansion (row of `scale`, `decay`, `up`, `back`) of row j.
+    """
+    start = 0
+    for j in range(block.shape[0]):
+        z = block[j]
+        s = basis[j]
+        _first_feature(z, scale[s], decay[s], out[start])
+        if counts[j] > 1:
+            _next_feature(z, out[start], out[start], up[s, 0], 0.0, out[start + 1])
+        for m in range(1, counts[j] - 1):
+            row = start + m
+            _next_feature(z, out[row - 1], out[row], up[s, m], back[s, m], out[row + 1])
+        start += counts[j]
+
+
+@compiled
+def table_features(
+    block: FloatArray, reach: float, table: FloatArray, counts: IntArray, out: FloatArray
+) -> None:
+    """Look `counts[j]` features of each value of row j up in `table` (B, N): cubic interpolation.
+
+    The table covers [-reach, reach]; `out` stacks the features row by row.
+    """
+    n = block.shape[1]
+    inverse_step = (table.shape[0] - 1) / (2.0 * reach)
+    start = 0
+    for j in range(block.shape[0]):
+        for i in range(n):
+            position = (block[j, i] + reach) * inverse_step
+            cell = min(max(int(position), 1), table.shape[0] - 3)
+            t = position - cell
+            w0 = -t * (t - 1.0) * (t - 2.0) / 6.0
+            w1 = (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0
+            w2 = -(t + 1.0) * t * (t - 2.0) / 2.0
+            w3 = (t + 1.0) * t * (t - 1.0) / 6.0
+            for m in range(counts[j]):
+                out[start + m, i] = (
+                    w0 * table[cell - 1, m]
+                    + w1 * table[cell, m]
+                    + w2 * table[cell + 1, m]
+                    + w3 * table[cell + 2, m]
+                )
+        start += counts[j]
+
+
+@compiled
+def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
+    for i in range(row.size):
+        row[i] -= weight * earlier[i]
+
+
+@compiled
+def pivoted_cholesky(
+    z: FloatArray, allowed: float, factor: FloatArray, residual: FloatArray
+) -> tuple[int, float]:
+    """Factor the Gaussian Gram matrix of `z` until the trace of the rest is `allowed`.
+
+    Fills rows of `factor` (max rank, n), whose outer products sum to the Gram matrix, and the
+    `residual` diagonal (n,). Returns the rank reached and the trace that is left; the trace
+    exceeds `allowed` only if `factor` was too small.
+    """
+    n = z.size
+    residual[:] = 1.0
+    left = float(n)
+    rank = 0
+    while left > allowed and rank < factor.shape[0]:
+        pivot = np.argmax(residual)
+        if residual[pivot] <= 0.0:
+            break
+        row = factor[rank]
+        centre = z[pivot]
+        for i in range(n):
+            delta = z[i] - centre
+            row[i] = _exp(max(-690.0, -0.5 * delta * delta))
+        for earlier in range(rank):
+            _subtract(row, factor[earlier, pivot], factor[earlier])
+        inverse_root = 1.0 / math.sqrt(residual[pivot])
+        left = 0.0
+        for i in range(n):
+            row[i] *= inverse_root
+            residual[i] = max(0.0, residual[i] - row[i] * row[i])
+        residual[pivot] = 0.0
+        for i in range(n):
+            left += residual[i]
+        rank += 1
+    return rank, left
+
+
+@compiled
+def count_pairs_within(values: FloatArray, distance: float) -> int:
+    """Count the pairs of sorted `values` that are at most `distance` apart."""
+    pairs = 0
+    first = 0
+    for last in range(values.size):
+        while values[last] - values[first] > distance:
+            first += 1
+        pairs += last - first
+    return pairs

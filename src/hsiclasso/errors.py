@@ -1,0 +1,51 @@
+"""Exceptions and warnings of the package.
+
+::
+
+    ValueError
+      InvalidInputError        what was given breaks a rule: name, value, rule, remedy
+    ImportError
+      MissingExtraError        an optional dependency is needed: names the extra
+    UserWarning
+      ConstantFeatureWarning   columns that do not vary: they get weight 0
+      FewerFeaturesWarning     fewer features than asked can have a positive weight
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = [
+    "ConstantFeatureWarning",
+    "FewerFeaturesWarning",
+    "InvalidInputError",
+    "MissingExtraError",
+    "require",
+]
+
+
+class InvalidInputError(ValueError):
+    """Input that breaks a rule; the message gives name, value, rule and remedy."""
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is missing; the message names the extra that brings it."""
+
+
+class ConstantFeatureWarning(UserWarning):
+    """Some columns do not vary, carry no information and get weight 0."""
+
+
+class FewerFeaturesWarning(UserWarning):
+    """Fewer features than asked for can have a positive weight at any lambda."""
+
+
+def require(module: str, extra: str) -> Any:
+    """Import an optional dependency, or say which extra of the package brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{module} is not installed, and this needs it: pip install 'hsiclasso[{extra}]'"
+        ) from error

@@ -1,0 +1,297 @@
+"""The estimators users call."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hsiclasso._types import BoolArray
+from hsiclasso.data import as_source
+from hsiclasso.dependence import Measure, make_measure
+from hsiclasso.embedding import Embedding, Method, make_kernel
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.pipeline import Settings, select
+from hsiclasso.selectors.targets import TargetOptions
+
+__all__ = ["HSICLasso", "NOCCOLasso"]
+
+Width = float | Literal["median"]
+
+
+class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """What HSIC Lasso and NOCCO Lasso share: everything but the measure."""
+
+    n_features_to_select: int | None
+    alpha: float | None
+    task: Literal["auto", "classification", "regression"]
+    x_kernel: Literal["gaussian", "delta"]
+    y_kernel: Literal["auto", "gaussian", "delta"]
+    x_width: Width
+    y_width: Width
+    y_transform: Literal["rank"] | None
+    tol: float
+    embedding: Method
+    n_neighbors: int
+    n_jobs: int | None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
+            Numbers without NaN. Neither copied as a whole nor written to.
+        y : array-like of shape (n_samples,)
+            Classes or a real target.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        source = as_source(X)
+        validate_data(self, X, skip_check_array=True)
+        selection = select(source, y, settings)
+        self.path_ = selection.path
+        self.result_ = selection.result
+        self.relevance_ = selection.relevance
+        self.selected_ = selection.selected
+        self.coef_ = selection.path.coefficients()
+        return self
+
+    def _settings(self) -> Settings:
+        """Gather the parameters, which checks them."""
+        return Settings(
+            n_features=self.n_features_to_select,
+            alpha=self.alpha,
+            measure=self._measure(),
+            embedding=Embedding(make_kernel(self.x_kernel, self.x_width), self.tol, self.embedding),
+            target=TargetOptions(self.task, self.y_kernel, self.y_width, self.y_transform),
+            n_neighbors=self.n_neighbors,
+            n_jobs=self.n_jobs,
+        )
+
+    def _measure(self) -> Measure:
+        raise NotImplementedError
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+class HSICLasso(_KernelLasso):
+    r"""Feature selection by the Hilbert-Schmidt independence criterion lasso.
+
+    Solves, to its certified global optimum,
+
+    .. math:: \min_{a \ge 0} \tfrac12 \Big\|\bar L - \sum_k a_k \bar K^{(k)}\Big\|_F^2
+              + \lambda \|a\|_1
+
+    where :math:`\bar K^{(k)}` is the centred Gram matrix of column k and :math:`\bar L` that of
+    the target: a feature gets a positive weight if the target depends on it, linearly or not,
+    and no feature already chosen says the same.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        Number of features. By default ten, or all if there are fewer, unless `alpha` is given.
+    alpha : float, optional
+        Penalty :math:`\lambda` at which to stop. With both given, whichever comes first as the
+        penalty falls.
+    measure : {"hsic", "nhsic"}
+        ``"hsic"`` is the paper's; ``"nhsic"`` divides every Gram matrix by its Frobenius norm,
+        as pyHSICLasso does.
+    task : {"auto", "classification", "regression"}
+        ``"auto"``: text and booleans are classes, and so are whole numbers with at most 50
+        distinct values that occur three times each on average; all else is real.
+    x_kernel : {"gaussian", "delta"}
+        Kernel of every feature.
+    y_kernel : {"auto", "gaussian", "delta"}
+        Kernel of the target; ``"auto"`` takes delta for classes, Gaussian for real targets.
+    x_width, y_width : float or "median"
+        Widths of Gaussian kernels, in standard deviations; ``"median"`` takes the median
+        pairwise distance of each column.
+    y_transform : {None, "rank"}
+        ``"rank"`` replaces a real target by its ranks, which helps with heavy tails.
+    tol : float
+        Guaranteed relative error of a feature's Gram matrix. 1e-6 gives the same selection as
+        dense matrices; 1e-10 is the tight choice.
+    embedding : {"auto", "table", "cholesky"}
+        How columns are factored: see `hsiclasso.embedding.Embedding`.
+    n_neighbors : int
+        Redundant neighbours listed for each selected feature.
+    n_jobs : int, optional
+        Threads of the pass over the data; -1 takes all cores.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights, zero for features that are not selected.
+    selected_ : ndarray of shape (n_selected,)
+        Columns by decreasing weight.
+    relevance_ : ndarray of shape (n_features,)
+        HSIC of every feature with the target.
+    path_ : Path
+        Solution path with its breakpoints.
+    result_ : SelectionResult
+        Names, weights, neighbours, certificate; ``to_frame()``, ``to_json()``.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        Only if X has string column names.
+
+    See Also
+    --------
+    NOCCOLasso : The same with a measure that depends less on the kernel width.
+
+    References
+    ----------
+    Yamada, Jitkrittum, Sigal, Xing and Sugiyama (2014). High-dimensional feature selection by
+    feature-wise kernelized lasso. Neural Computation 26(1).
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(300, 50, random_state=0)
+    >>> selector = HSICLasso(4).fit(X, y)
+    >>> set(selector.selected_) == set(causal)
+    True
+    >>> selector.transform(X).shape
+    (300, 4)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        alpha: float | None = None,
+        measure: Literal["hsic", "nhsic"] = "hsic",
+        task: Literal["auto", "classification", "regression"] = "auto",
+        x_kernel: Literal["gaussian", "delta"] = "gaussian",
+        y_kernel: Literal["auto", "gaussian", "delta"] = "auto",
+        x_width: Width = 1.0,
+        y_width: Width = 1.0,
+        y_transform: Literal["rank"] | None = None,
+        tol: float = 1e-6,
+        embedding: Method = "auto",
+        n_neighbors: int = 5,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.measure = measure
+        self.task = task
+        self.x_kernel = x_kernel
+        self.y_kernel = y_kernel
+        self.x_width = x_width
+        self.y_width = y_width
+        self.y_transform = y_transform
+        self.tol = tol
+        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+
+    def _measure(self) -> Measure:
+        if self.measure not in ("hsic", "nhsic"):
+            raise InvalidInputError(
+                f"measure={self.measure!r} is unknown: choose 'hsic' or 'nhsic', or use "
+                "NOCCOLasso for 'nocco'."
+            )
+        return make_measure(self.measure)
+
+
+class NOCCOLasso(_KernelLasso):
+    r"""Feature selection by the normalised cross-covariance operator lasso.
+
+    The problem of `HSICLasso` with :math:`\bar K(\bar K + \epsilon n I)^{-1}` in place of every
+    centred Gram matrix, which makes the measure less sensitive to the kernel width.
+
+    Parameters
+    ----------
+    n_features_to_select : int, optional
+        Number of features. By default ten, or all if there are fewer, unless `alpha` is given.
+    epsilon : float
+        Regularisation of the inverse, :math:`\epsilon > 0`.
+    alpha : float, optional
+        Penalty :math:`\lambda` at which to stop. With both given, whichever comes first as the
+        penalty falls.
+    task : {"auto", "classification", "regression"}
+        As in `HSICLasso`.
+    x_kernel : {"gaussian", "delta"}
+        Kernel of every feature.
+    y_kernel : {"auto", "gaussian", "delta"}
+        Kernel of the target.
+    x_width, y_width : float or "median"
+        Widths of Gaussian kernels.
+    y_transform : {None, "rank"}
+        ``"rank"`` replaces a real target by its ranks.
+    tol : float
+        Guaranteed relative error of a feature's matrix.
+    embedding : {"auto", "table", "cholesky"}
+        How columns are factored.
+    n_neighbors : int
+        Redundant neighbours listed for each selected feature.
+    n_jobs : int, optional
+        Threads of the pass over the data; -1 takes all cores.
+
+    Attributes
+    ----------
+    coef_, selected_, relevance_, path_, result_, n_features_in_, feature_names_in_
+        As in `HSICLasso`, with the NOCCO measure in place of HSIC.
+
+    See Also
+    --------
+    HSICLasso : The same without the inverse.
+
+    Examples
+    --------
+    >>> from hsiclasso import NOCCOLasso, make_data1
+    >>> X, y, causal = make_data1(300, 50, random_state=0)
+    >>> set(NOCCOLasso(4).fit(X, y).selected_) == set(causal)
+    True
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        epsilon: float = 1e-3,
+        alpha: float | None = None,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        x_kernel: Literal["gaussian", "delta"] = "gaussian",
+        y_kernel: Literal["auto", "gaussian", "delta"] = "auto",
+        x_width: Width = 1.0,
+        y_width: Width = 1.0,
+        y_transform: Literal["rank"] | None = None,
+        tol: float = 1e-6,
+        embedding: Method = "auto",
+        n_neighbors: int = 5,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.task = task
+        self.x_kernel = x_kernel
+        self.y_kernel = y_kernel
+        self.x_width = x_width
+        self.y_width = y_width
+        self.y_transform = y_transform
+        self.tol = tol
+        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+
+    def _measure(self) -> Measure:
+        return make_measure("nocco", self.epsilon)

@@ -1,0 +1,105 @@
+r"""Lazy knowledge of the correlations :math:`c_k = b_k - (Ga)_k` along a path.
+
+Entries of G are non-negative and so are the weights. An entry that is not yet known may
+therefore be taken as zero, and what results is an upper bound on the correlation:
+
+.. math:: c_k \le b_k - \sum_{j\ \mathrm{known}} G_{kj} a_j \le b_k .
+
+A feature whose bound stays below the penalty cannot join. Only features that come near are
+*refined*, that is, given all entries of their row of G against the features that ever joined.
+Most features are never refined at all: their relevance b alone excludes them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.solvers.problem import QuadraticProblem
+
+__all__ = ["Candidates"]
+
+
+class Candidates:
+    """Rows of G for the features that may join, filled when needed.
+
+    Candidates are numbered by decreasing relevance, ties by index; only a leading part of
+    them is *pulled*, that is, has a row. Features that join are given a *slot*, a column.
+    """
+
+    def __init__(self, problem: QuadraticProblem) -> None:
+        self._problem = problem
+        self.order = _by_relevance(problem.linear)
+        self.relevance = problem.linear[self.order]
+        self.n_pulled = 0
+        self.ever: list[int] = []
+        self._rows = np.zeros((64, 16))
+        self._known = np.zeros(64, dtype=np.int64)
+
+    def slot(self, candidate: int) -> tuple[int, bool]:
+        """Return the slot of a candidate that joins, and whether it is a new one.
+
+        A new slot leaves every row with one entry to compute.
+        """
+        if candidate in self.ever:
+            return self.ever.index(candidate), False
+        self.ever.append(candidate)
+        if len(self.ever) > self._rows.shape[1]:
+            self._rows = np.pad(self._rows, ((0, 0), (0, self._rows.shape[1])))
+        return len(self.ever) - 1, True
+
+    def row(self, candidate: int) -> FloatArray:
+        """Return the entries of G of one candidate against the features that ever joined."""
+        self.refine(np.array([candidate]))
+        return self._rows[candidate, : len(self.ever)]
+
+    def bounds(self, weights: FloatArray) -> FloatArray:
+        """Upper bounds on the correlations of the pulled candidates.
+
+        `weights` are those of the features that ever joined.
+        """
+        rows = self._rows[: self.n_pulled, : len(self.ever)]
+        return self.relevance[: self.n_pulled] - rows @ weights
+
+    def products(self, weights: FloatArray) -> FloatArray:
+        """Known part of the rows of G times weights, for the pulled candidates."""
+        return self._rows[: self.n_pulled, : len(self.ever)] @ weights
+
+    @property
+    def refined(self) -> BoolArray:
+        """Which pulled candidates have all their entries."""
+        return np.asarray(self._known[: self.n_pulled] == len(self.ever))
+
+    def pull(self, stop: int) -> None:
+        """Give rows to the first `stop` candidates."""
+        if stop > len(self._rows):
+            grow = max(stop, 2 * len(self._rows)) - len(self._rows)
+            self._rows = np.pad(self._rows, ((0, grow), (0, 0)))
+            self._known = np.pad(self._known, (0, grow))
+        self.n_pulled = max(self.n_pulled, stop)
+
+    def refine(self, candidates: IntArray) -> None:
+        """Compute the missing entries of some pulled candidates."""
+        total = len(self.ever)
+        known = self._known[candidates]
+        for first in np.unique(known[known < total]):
+            group = candidates[known == first]
+            missing = self.order[self.ever[first:]]
+            self._rows[group, first:total] = self._problem.block(self.order[group], missing)
+            self._known[group] = total
+
+    def gram(self, slots: list[int]) -> FloatArray:
+        """Return G among features that ever joined."""
+        joined = np.array([self.ever[slot] for slot in slots], dtype=np.int64)
+        self.refine(joined)
+        return self._rows[joined][:, slots]
+
+
+def _by_relevance(relevance: FloatArray) -> IntArray:
+    """Order by decreasing relevance; what agrees to eleven digits, by index.
+
+    Equal columns may differ in the last digits when they are computed in different blocks.
+    """
+    top = relevance.max(initial=0.0)
+    digits = np.round(relevance / top, 11) if top > 0 else relevance
+    return np.argsort(-digits, kind="stable")

@@ -1,0 +1,269 @@
+r"""The exact path of the non-negative lasso, by homotopy in the penalty.
+
+With the features of the active set W at positive weight, the optimality conditions give
+
+.. math:: a_W(\lambda) = G_{WW}^{-1}(b_W - \lambda 1), \qquad
+          c_k(\lambda) = b_k - G_{kW} a_W(\lambda) \le \lambda \quad (k \notin W),
+
+both linear in the penalty. The path runs down from the largest relevance; a feature joins when
+its correlation reaches the penalty and is dropped when its weight reaches zero. Where several
+things happen at one penalty, the direction below it solves a small non-negative least-squares
+problem of its own, so that ties, duplicate columns and linearly dependent ones need no noise
+and no luck. Candidates are refined lazily: see `hsiclasso.solvers.candidates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.solvers.active import ActiveCholesky
+from hsiclasso.solvers.candidates import Candidates
+from hsiclasso.solvers.certificate import certify
+from hsiclasso.solvers.path import Breakpoint, Path, Status
+from hsiclasso.solvers.problem import QuadraticProblem
+
+__all__ = ["nonnegative_lasso_path"]
+
+#: Penalties closer than this, relative to the largest one, are the same.
+_TIE = 1e-13
+#: A correlation that gains less on the penalty, per unit of it, runs parallel to it.
+_PARALLEL = 1e-10
+#: Candidates refined at once; doubled as long as the next event is not certain.
+_BATCH = 8
+
+
+def nonnegative_lasso_path(
+    problem: QuadraticProblem,
+    *,
+    max_features: int | None = None,
+    alpha_min: float = 0.0,
+    report: Callable[[int], None] | None = None,
+) -> Path:
+    """Follow the solution path from the largest penalty down.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+        The quadratic.
+    max_features : int, optional
+        Stop with this many positive weights: at the smallest penalty of the first segment of
+        the path that has them, or in its middle if the segment ends because one is dropped.
+    alpha_min : float
+        Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
+    report : callable, optional
+        Told the size of the active set after every step.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hsiclasso.solvers import ExplicitProblem
+    >>> problem = ExplicitProblem(np.eye(3), np.array([1.0, 3.0, 2.0]), 14.0)
+    >>> path = nonnegative_lasso_path(problem, max_features=2)
+    >>> path.entered.tolist(), path.alpha, path.coefficients().tolist()
+    ([1, 2], 1.0, [0.0, 2.0, 1.0])
+    """
+    return _Homotopy(problem, alpha_min).run(max_features, report)
+
+
+@dataclass(frozen=True)
+class _Event:
+    """Where the current segment ends, and which features reach zero weight there."""
+
+    alpha: float
+    drops: tuple[int, ...]
+
+
+class _Homotopy:
+    """State of the path.
+
+    Features that ever joined have a *slot*; `weights` and `direction` (the weights' growth per
+    unit that the penalty falls) are indexed by slot, and `active` lists slots in the order of
+    the Cholesky factor.
+    """
+
+    def __init__(self, problem: QuadraticProblem, alpha_min: float) -> None:
+        self.problem = problem
+        self.alpha_min = alpha_min
+        self.candidates = Candidates(problem)
+        self.cholesky = ActiveCholesky()
+        self.active: list[int] = []
+        self.weights = np.zeros(0)
+        self.direction = np.zeros(0)
+        self.dependent: set[int] = set()
+        self.alpha = float(self.candidates.relevance[0])
+        self.tie = _TIE * self.alpha
+        self.breakpoints: list[Breakpoint] = []
+
+    def run(self, max_features: int | None, report: Callable[[int], None] | None) -> Path:
+        if self.alpha <= max(self.alpha_min, 0.0):
+            self._record([], [])
+            return self._finish(Status.ALPHA if self.alpha > 0 else Status.NOTHING_RELEVANT)
+        self.candidates.pull(1)
+        dropped: list[int] = []
+        for _ in range(100 + 20 * min(len(self.candidates.order), 10_000)):
+            before = set(self.active)
+            self._resolve_ties()
+            self._record([slot for slot in self.active if slot not in before], dropped)
+            if report is not None:
+                report(len(self.active))
+            event = self._next_event()
+            if max_features is not None and len(self.active) >= max_features:
+                middle = 0.5 * (self.alpha + event.alpha)
+                end = event.alpha if event.alpha > self.alpha_min + self.tie else self.alpha_min
+                self._move_to(middle if event.drops else end)
+                return self._finish(Status.N_FEATURES)
+            if event.alpha <= self.alpha_min + self.tie:
+                self._move_to(self.alpha_min)
+                return self._finish(Status.ALPHA if self.alpha_min > 0 else Status.PATH_END)
+            self._move_to(event.alpha)
+            dropped = list(event.drops)
+            self._deactivate(dropped)
+        return self._finish(Status.STALLED)
+
+    def _resolve_ties(self) -> None:
+        """Find the direction below the current penalty, and who moves along it.
+
+        Minimises ``v'Gv/2 - 1'v`` over directions v that are free on the active features and
+        non-negative on those at zero weight whose correlation equals the penalty: Lawson and
+        Hanson's method, with the active features always passive.
+        """
+        refused: set[int] = set()
+        self.direction = self._free_direction()
+        while (joiner := self._fastest_tied(refused)) is not None:
+            if not self._activate(joiner):
+                # its matrix depends linearly on the active ones: weight 0 is optimal
+                self.dependent.add(joiner)
+                continue
+            self._restore_signs(refused)
+
+    def _fastest_tied(self, refused: set[int]) -> int | None:
+        """Return the tied candidate whose correlation outruns the penalty most, if any does."""
+        while True:
+            tied = self.candidates.bounds(self.weights) >= self.alpha - self.tie
+            tied[[self.candidates.ever[slot] for slot in self.active]] = False
+            tied[list(refused | self.dependent)] = False
+            if not (tied & ~self.candidates.refined).any():
+                break
+            self.candidates.refine(np.flatnonzero(tied))
+        lead = np.where(tied, 1 - self.candidates.products(self.direction), -np.inf)
+        best = int(np.argmax(lead > lead.max() - _PARALLEL))  # among equals, the first
+        return best if lead[best] > _PARALLEL else None
+
+    def _restore_signs(self, refused: set[int]) -> None:
+        """After an activation, keep directions non-negative where the weight is zero."""
+        while True:
+            free = self._free_direction()
+            at_zero = [slot for slot in self.active if self.weights[slot] == 0.0]
+            stuck = [slot for slot in at_zero if free[slot] <= 0.0]
+            if not stuck:
+                self.direction = free
+                return
+            old = self.direction
+            step = min(
+                old[slot] / (old[slot] - free[slot]) if old[slot] > 0 else 0.0 for slot in stuck
+            )
+            self.direction = old + step * (free - old)
+            leaving = [slot for slot in stuck if self.direction[slot] <= _PARALLEL * step]
+            refused.update(self.candidates.ever[slot] for slot in leaving)
+            self._deactivate(leaving)
+
+    def _next_event(self) -> _Event:
+        """Find the end of the segment, refining candidates until it is certain."""
+        falling = [slot for slot in self.active if self.direction[slot] < 0]
+        zeros = {slot: self.alpha + self.weights[slot] / self.direction[slot] for slot in falling}
+        end = max([self.alpha_min, *zeros.values()])
+        batch = _BATCH
+        while True:
+            joins = self._join_alphas()
+            reached = max(end, joins[self.candidates.refined].max(initial=-np.inf))
+            doubtful = self._doubtful(joins, reached, batch)
+            if not doubtful.size:
+                break
+            self.candidates.pull(int(doubtful.max()) + 1)
+            self.candidates.refine(doubtful)
+            batch *= 2
+        drops = tuple(slot for slot, alpha in zeros.items() if alpha >= reached - self.tie)
+        return _Event(reached, drops)
+
+    def _doubtful(self, joins: FloatArray, reached: float, batch: int) -> IntArray:
+        """Return the `batch` unrefined candidates that might join first, before `reached`."""
+        first = self.candidates.n_pulled
+        # the relevance of a candidate that was not pulled bounds the penalty at which it joins
+        possible = np.where(self.candidates.refined, -np.inf, joins)
+        possible = np.append(possible, self.candidates.relevance[first : first + batch])
+        open_ = np.flatnonzero(possible > reached - self.tie)
+        return open_[np.argsort(-possible[open_], kind="stable")[:batch]]
+
+    def _join_alphas(self) -> FloatArray:
+        """Penalty at which each pulled candidate joins; an upper bound if it is not refined."""
+        slack = np.maximum(self.alpha - self.candidates.bounds(self.weights), 0.0)
+        lead = 1 - self.candidates.products(self.direction)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            joins = np.where(lead > _PARALLEL, self.alpha - slack / lead, -np.inf)
+        joins[[self.candidates.ever[slot] for slot in self.active]] = -np.inf
+        joins[list(self.dependent)] = -np.inf
+        return joins
+
+    def _free_direction(self) -> FloatArray:
+        direction = np.zeros(len(self.candidates.ever))
+        direction[self.active] = self.cholesky.solve(np.ones(len(self.active)))
+        return direction
+
+    def _activate(self, candidate: int) -> bool:
+        slot, is_new = self.candidates.slot(candidate)
+        if is_new:
+            self.weights = np.append(self.weights, 0.0)
+            self.direction = np.append(self.direction, 0.0)
+        row = self.candidates.row(candidate)
+        if not self.cholesky.append(row[self.active], float(row[slot])):
+            return False
+        self.active.append(slot)
+        return True
+
+    def _deactivate(self, slots: list[int]) -> None:
+        if not slots:
+            return
+        self.weights[slots] = 0.0
+        self.direction[slots] = 0.0
+        self.active = [slot for slot in self.active if slot not in slots]
+        self.cholesky.rebuild(self.candidates.gram(self.active))
+        self.dependent.clear()
+
+    def _move_to(self, alpha: float) -> None:
+        """Compute the weights at a penalty afresh, so that errors do not add up."""
+        self.alpha = alpha
+        linear = self.candidates.relevance[[self.candidates.ever[slot] for slot in self.active]]
+        self.weights[:] = 0.0
+        self.weights[self.active] = np.maximum(self.cholesky.solve(linear - alpha), 0.0)
+
+    def _record(self, joined: list[int], dropped: list[int]) -> None:
+        positive = [slot for slot in self.active if self.weights[slot] > 0]
+        self.breakpoints.append(
+            Breakpoint(
+                self.alpha,
+                self._features(positive),
+                self.weights[positive],
+                tuple(self._features(joined).tolist()),
+                tuple(self._features(dropped).tolist()),
+            )
+        )
+
+    def _features(self, slots: list[int]) -> IntArray:
+        return self.candidates.order[[self.candidates.ever[slot] for slot in slots]]
+
+    def _finish(self, status: Status) -> Path:
+        if status in (Status.N_FEATURES, Status.PATH_END) or self.active:
+            self._record([], [])
+        pulled = self.candidates.order[: self.candidates.n_pulled]
+        certificate = certify(self.problem, self.candidates, self.active, self.weights, self.alpha)
+        return Path(
+            tuple(self.breakpoints), status, certificate, len(self.candidates.order), pulled
+        )

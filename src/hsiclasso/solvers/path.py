@@ -1,0 +1,116 @@
+"""What a path solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+
+__all__ = ["Breakpoint", "Certificate", "Path", "Status"]
+
+
+class Status(Enum):
+    """How a solve ended; the value is a sentence."""
+
+    N_FEATURES = "the path reached the number of features asked for"
+    ALPHA = "the path reached the penalty asked for"
+    PATH_END = (
+        "the path ended: at penalty 0 no further feature can lower the objective with a "
+        "positive weight"
+    )
+    NOTHING_RELEVANT = "no feature depends on the target: every relevance is zero"
+    STALLED = "the path stopped early because rounding errors prevent further progress"
+
+
+@dataclass(frozen=True)
+class Breakpoint:
+    """A point where the path bends.
+
+    Attributes
+    ----------
+    alpha : float
+        Penalty.
+    indices : ndarray
+        Features with positive weight just above this penalty, in order of entry.
+    weights : ndarray
+        Their weights at this penalty.
+    joined, dropped : tuple of int
+        Features that enter and leave here.
+    """
+
+    alpha: float
+    indices: IntArray
+    weights: FloatArray
+    joined: tuple[int, ...]
+    dropped: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof that a solution is the global optimum, over all features.
+
+    Attributes
+    ----------
+    kkt_residual : float
+        Largest violation of the optimality conditions, relative to the largest relevance.
+    duality_gap : float
+        Objective minus a lower bound on the optimum, relative to half the squared target norm.
+    n_candidates : int
+        Features for which entries of G were computed. The others are certified by their
+        relevance alone: it bounds their correlation with any residual of the path.
+    """
+
+    kkt_residual: float
+    duality_gap: float
+    n_candidates: int
+
+
+@dataclass(frozen=True)
+class Path:
+    """A solution path of the non-negative lasso, largest penalty first.
+
+    Attributes
+    ----------
+    breakpoints : tuple of Breakpoint
+        Where the path bends; the last one is the solution.
+    status : Status
+        Why the path ended where it did.
+    certificate : Certificate
+        Optimality of the solution.
+    n_features : int
+        Number of features of the problem, d.
+    candidates : ndarray
+        Features for which entries of G were computed, by decreasing relevance.
+    """
+
+    breakpoints: tuple[Breakpoint, ...]
+    status: Status
+    certificate: Certificate
+    n_features: int
+    candidates: IntArray
+
+    @property
+    def alphas(self) -> FloatArray:
+        """Penalties at the breakpoints, shape (n_breakpoints,)."""
+        return np.array([point.alpha for point in self.breakpoints])
+
+    @property
+    def alpha(self) -> float:
+        """Penalty of the solution."""
+        return self.breakpoints[-1].alpha
+
+    @property
+    def entered(self) -> IntArray:
+        """Features in the order in which they first got a positive weight."""
+        order = [k for point in self.breakpoints for k in point.joined]
+        return np.array(list(dict.fromkeys(order)), dtype=np.int64)
+
+    def coefficients(self, step: int = -1) -> FloatArray:
+        """Return the weights at a breakpoint as a dense vector of shape (d,)."""
+        point = self.breakpoints[step]
+        dense = np.zeros(self.n_features)
+        dense[point.indices] = point.weights
+        return dense

@@ -1,0 +1,60 @@
+r"""What a solver sees of a problem: a convex quadratic, no kernels.
+
+.. math:: \min_{a \ge 0} \tfrac12 a^\top G a - b^\top a + \lambda \|a\|_1
+
+with :math:`G_{kl} = \langle A_k, A_l\rangle \ge 0` and :math:`b_k = \langle A_k, T\rangle`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from hsiclasso._types import FloatArray, IntArray
+
+__all__ = ["ExplicitProblem", "QuadraticProblem"]
+
+
+class QuadraticProblem(Protocol):
+    """The quadratic; entries of G are computed when asked for, never as a d x d matrix."""
+
+    @property
+    def linear(self) -> FloatArray:
+        """Relevance b, shape (d,)."""
+
+    @property
+    def target_norm2(self) -> float:
+        """Squared norm of the target, the constant of the least-squares form."""
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return G[k, k] for the given k."""
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return G[rows][:, cols]. All entries must be non-negative."""
+
+
+@dataclass(frozen=True)
+class ExplicitProblem:
+    """A problem given by its matrices, for tests and small data.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (d, d)
+        G, with non-negative entries.
+    linear : ndarray of shape (d,)
+        b.
+    target_norm2 : float
+        Squared norm of the target.
+    """
+
+    gram: FloatArray
+    linear: FloatArray
+    target_norm2: float
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return G[k, k] for the given k."""
+        return self.gram[rows, rows]
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return G[rows][:, cols]."""
+        return self.gram[rows][:, cols]
