@@ -6,14 +6,20 @@
 'N_FEATURES'
 """
 
-from hsiclasso.data import as_source, make_data1, make_data2
-from hsiclasso.errors import (
-    ConstantFeatureWarning,
-    FewerFeaturesWarning,
-    InvalidInputError,
-    MissingExtraError,
-)
-from hsiclasso.selectors import HSICLasso, NOCCOLasso, SelectionResult
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hsiclasso.data import as_source, make_data1, make_data2
+    from hsiclasso.errors import (
+        ConstantFeatureWarning,
+        FewerFeaturesWarning,
+        InvalidInputError,
+        MissingExtraError,
+    )
+    from hsiclasso.selectors import HSICLasso, NOCCOLasso, SelectionResult
 
 __version__ = "0.1.0"
 
@@ -30,3 +36,29 @@ __all__ = [
     "make_data1",
     "make_data2",
 ]
+
+#: Where each public name lives. They are loaded on first use, so that the command line can
+#: answer `--help` without loading scikit-learn.
+_HOMES = {
+    "hsiclasso.data": ("as_source", "make_data1", "make_data2"),
+    "hsiclasso.errors": (
+        "ConstantFeatureWarning",
+        "FewerFeaturesWarning",
+        "InvalidInputError",
+        "MissingExtraError",
+    ),
+    "hsiclasso.selectors": ("HSICLasso", "NOCCOLasso", "SelectionResult"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module(home), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

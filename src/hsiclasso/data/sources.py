@@ -222,7 +222,7 @@ def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(check_array(X, dtype="numeric", copy=False, **options))
     except ValueError as error:
-        if "could not convert" not in str(error):
+        if not any(words in str(error) for words in ("could not convert", "bytes/strings")):
             raise
         raise InvalidInputError(
             f"X holds values that are not numbers ({error}); features must be numbers: drop "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from hsiclasso.data import Source
 from hsiclasso.dependence.measures import Measure
 from hsiclasso.dependence.scan import Scan
 from hsiclasso.dependence.target import Target
+from hsiclasso.dependence.threads import run_threaded
 from hsiclasso.embedding import Embedding, Factor, factor_columns
 
 __all__ = ["DependenceProblem"]
@@ -19,7 +21,7 @@ __all__ = ["DependenceProblem"]
 #: Least bytes of factors kept for later; a large table allows a quarter of its own size.
 _CACHE_BYTES = 64 * 2**20
 #: Doubles of stacked factors multiplied at once.
-_STACK = 1 << 22
+_STACK = 1 << 20
 
 
 class DependenceProblem:
@@ -37,39 +39,59 @@ class DependenceProblem:
         Dependence measure.
     embedding : Embedding
         Kernel and tolerance of the features.
+    n_threads : int
+        Threads that large blocks are computed on.
     """
 
     def __init__(
-        self, source: Source, target: Target, scan: Scan, measure: Measure, embedding: Embedding
+        self,
+        source: Source,
+        target: Target,
+        scan: Scan,
+        measure: Measure,
+        embedding: Embedding,
+        *,
+        n_threads: int = 1,
     ) -> None:
         self._source = source
         self._measure = measure
         self._embedding = embedding
+        self._n_threads = n_threads
         self._shrinkage = measure.shrinkage(source.n_samples)
         self._cache: OrderedDict[int, Factor] = OrderedDict()
         self._free_bytes = max(_CACHE_BYTES, 2 * source.n_samples * source.n_features)
+        self._lock = threading.Lock()
         self.linear = scan.relevance
         self.target_norm2 = target.norm2
 
     def factors(self, columns: IntArray) -> list[Factor]:
         """Return the factors of some columns, from the cache where they are."""
         wanted = columns.tolist()
-        made = {k: self._cache[k] for k in wanted if k in self._cache}
-        for k in made:
-            self._cache.move_to_end(k)
+        with self._lock:
+            made = {k: self._cache[k] for k in wanted if k in self._cache}
+            for k in made:
+                self._cache.move_to_end(k)
         missing = [k for k in dict.fromkeys(wanted) if k not in made]
         if missing:
             block = self._source.block(np.array(missing)).T
             fresh = factor_columns(block, self._embedding, self._shrinkage)
             for k, factor in zip(missing, fresh, strict=True):
                 made[k] = self._measure.finish(factor)
-                self._remember(k, made[k])
+            with self._lock:
+                for k in missing:
+                    self._remember(k, made[k])
         return [made[k] for k in wanted]
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of A_k."""
-        parts = (self.factors(part) for part, _ in self._parts(rows))
-        return np.array([factor.norm**2 for part in parts for factor in part])
+        out = np.empty(rows.size)
+
+        def fill(part: slice) -> int:
+            out[part] = [factor.norm**2 for factor in self.factors(rows[part])]
+            return 0
+
+        self._for_parts(fill, rows.size)
+        return out
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`."""
@@ -77,20 +99,28 @@ class DependenceProblem:
             # the longer side is walked once, the shorter one is likely to stay in the cache
             return np.ascontiguousarray(self.block(cols, rows).T)
         out = np.empty((rows.size, cols.size))
-        for row_part, row_slice in self._parts(rows):
-            left = _stack(self.factors(row_part))
-            for col_part, col_slice in self._parts(cols):
-                out[row_slice, col_slice] = _energies(*left, *_stack(self.factors(col_part)))
+
+        def fill(part: slice) -> int:
+            left = _stack(self.factors(rows[part]))
+            for col_part in self._parts(cols.size):
+                right = _stack(self.factors(cols[col_part]))
+                out[part, col_part] = _energies(*left, *right)
+            return 0
+
+        self._for_parts(fill, rows.size)
         return out
 
-    def _parts(self, columns: IntArray) -> Iterator[tuple[IntArray, slice]]:
+    def _for_parts(self, fill: Callable[[slice], int], size: int) -> None:
+        run_threaded(fill, self._parts(size), self._n_threads)
+
+    def _parts(self, size: int) -> list[slice]:
         """Split columns so that a stack of their factors, of rank 16 or so, stays small."""
-        size = max(1, _STACK // (16 * self._source.n_samples))
-        for start in range(0, columns.size, size):
-            part = columns[start : start + size]
-            yield part, slice(start, start + part.size)
+        step = max(1, _STACK // (16 * self._source.n_samples))
+        return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
     def _remember(self, column: int, factor: Factor) -> None:
+        if column in self._cache:
+            return
         self._cache[column] = factor
         self._free_bytes -= factor.rows.nbytes
         while self._free_bytes < 0 and self._cache:
@@ -100,8 +130,10 @@ class DependenceProblem:
 
 def _stack(factors: list[Factor]) -> tuple[FloatArray, IntArray]:
     """Stack factors row-wise, and tell where each begins."""
-    ranks = np.array([len(factor.rows) for factor in factors])
-    return np.concatenate([factor.rows for factor in factors]), np.cumsum(ranks) - ranks
+    # the factor of a constant column has no rows: a row of zeros stands for it
+    rows = [f.rows if len(f.rows) else np.zeros((1, f.rows.shape[1])) for f in factors]
+    ranks = np.array([len(part) for part in rows])
+    return np.concatenate(rows), np.cumsum(ranks) - ranks
 
 
 def _energies(

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Source
@@ -28,6 +26,8 @@ Progress = Callable[[str, int, int], None]
 
 #: Entries of the table in one block.
 _BLOCK = 1 << 18
+#: How often an odd column is expanded again, more tightly each time.
+_TRIES = 5
 #: Samples whose features are evaluated at once.
 _RUN = 2048
 
@@ -57,7 +57,7 @@ def scan_relevance(
     measure: Measure,
     embedding: Embedding,
     *,
-    n_jobs: int | None = None,
+    n_threads: int = 1,
     progress: Progress | None = None,
 ) -> Scan:
     """Compute the relevance of every feature in one pass.
@@ -72,8 +72,8 @@ def scan_relevance(
         Dependence measure.
     embedding : Embedding
         Kernel and tolerance of the features.
-    n_jobs : int, optional
-        Threads, in scikit-learn's sense.
+    n_threads : int
+        Threads of the pass. Call it with BLAS limited to one thread.
     progress : callable, optional
         Told how far the pass is.
 
@@ -95,8 +95,7 @@ def scan_relevance(
         if progress is not None:
             progress("relevance", done, d)
 
-    with threadpool_limits(limits=1, user_api="blas"):
-        run_threaded(scan_block, range(0, d, width), effective_n_jobs(n_jobs), report)
+    run_threaded(scan_block, range(0, d, width), n_threads, report)
     return Scan(relevance, varies, float(error.max(initial=0.0)))
 
 
@@ -146,7 +145,7 @@ class _Relate:
         from hsiclasso.dependence._loops import _relevance
 
         share, tol = self.share, self.embedding.tol
-        for _ in range(2):
+        for _ in range(_TRIES):
             rows, left = self.embedding.rows(column, share)
             gram = rows @ rows.T if self.measure.needs_gram else np.empty((0, 0))
             relevance, mass = _relevance(

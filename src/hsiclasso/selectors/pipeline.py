@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, check_finite
@@ -21,7 +23,7 @@ from hsiclasso.dependence import (
 from hsiclasso.embedding import Embedding
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
 from hsiclasso.selectors.result import Neighbour, SelectedFeature, SelectionResult
-from hsiclasso.selectors.targets import TargetOptions, prepare_target
+from hsiclasso.selectors.targets import PreparedTarget, TargetOptions, prepare_target
 from hsiclasso.solvers import Path, Status, nonnegative_lasso_path
 
 __all__ = ["Selection", "Settings", "select"]
@@ -121,14 +123,28 @@ def select(
     prepared = prepare_target(y, source.n_samples, settings.target)
     check_finite(source)
 
+    # Matrices are small and many: threads pay over columns, not inside BLAS.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _select(source, prepared, wanted, settings, progress)
+
+
+def _select(
+    source: Source,
+    prepared: PreparedTarget,
+    wanted: int | None,
+    settings: Settings,
+    progress: Progress | None,
+) -> Selection:
+    """Make factors, take inner products, solve, describe."""
     embedding, measure = settings.embedding, settings.measure
+    n_threads = effective_n_jobs(settings.n_jobs)
     y_embedding = Embedding(prepared.kernel, embedding.tol)
     target = make_target(prepared.values, y_embedding, measure)
     scan = scan_relevance(
-        source, target, measure, embedding, n_jobs=settings.n_jobs, progress=progress
+        source, target, measure, embedding, n_threads=n_threads, progress=progress
     )
     constant = _warn_constant(source, scan)
-    problem = DependenceProblem(source, target, scan, measure, embedding)
+    problem = DependenceProblem(source, target, scan, measure, embedding, n_threads=n_threads)
 
     def report(size: int) -> None:
         if progress is not None:
@@ -153,7 +169,7 @@ def select(
         constant=constant,
     )
     if wanted is not None and selected.size < wanted and path.status is not Status.ALPHA:
-        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=3)
+        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=4)
     return Selection(result, scan.relevance, path, selected)
 
 
@@ -194,7 +210,7 @@ def _warn_constant(source: Source, scan: Scan) -> tuple[str, ...]:
         warnings.warn(
             f"{len(names)} of {source.n_features} columns do not vary and get weight 0: {shown}",
             ConstantFeatureWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return names
 

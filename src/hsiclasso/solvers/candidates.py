@@ -78,6 +78,13 @@ class Candidates:
             self._known = np.pad(self._known, (0, grow))
         self.n_pulled = max(self.n_pulled, stop)
 
+    def pull_down_to(self, relevance: float) -> None:
+        """Give rows to all candidates of at least this relevance."""
+        stop = self.n_pulled
+        while stop < len(self.order) and self.relevance[stop] >= relevance:
+            stop += 1
+        self.pull(stop)
+
     def refine(self, candidates: IntArray) -> None:
         """Compute the missing entries of some pulled candidates."""
         total = len(self.ever)

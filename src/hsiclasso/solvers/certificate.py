@@ -43,7 +43,7 @@ def certify(
     a, b = weights[active], candidates.relevance[joined]
     correlation = b - candidates.gram(active) @ a if active else np.zeros(0)
     rest = candidates.relevance[candidates.n_pulled :]
-    bounds = np.concatenate([candidates.bounds(weights), rest[:1]])
+    bounds = np.append(candidates.bounds(weights), rest.max(initial=-np.inf))
     bounds[joined] = correlation
     highest = float(bounds.max())
 

@@ -106,7 +106,6 @@ class _Homotopy:
         if self.alpha <= max(self.alpha_min, 0.0):
             self._record([], [])
             return self._finish(Status.ALPHA if self.alpha > 0 else Status.NOTHING_RELEVANT)
-        self.candidates.pull(1)
         dropped: list[int] = []
         for _ in range(100 + 20 * min(len(self.candidates.order), 10_000)):
             before = set(self.active)
@@ -146,6 +145,7 @@ class _Homotopy:
 
     def _fastest_tied(self, refused: set[int]) -> int | None:
         """Return the tied candidate whose correlation outruns the penalty most, if any does."""
+        self.candidates.pull_down_to(self.alpha - self.tie)
         while True:
             tied = self.candidates.bounds(self.weights) >= self.alpha - self.tie
             tied[[self.candidates.ever[slot] for slot in self.active]] = False

@@ -1,0 +1,1 @@
+"""Speed and memory, against peers, measured in one run."""

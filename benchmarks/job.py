@@ -1,0 +1,156 @@
+"""One measurement in a process of its own: ``python -m benchmarks.job '<json of a Job>'``.
+
+The process makes the data, fits once on a tiny table so that compiled code is loaded, and then
+measures one fit: wall seconds, CPU seconds of all its threads, and memory.
+"""
+
+import contextlib
+import io
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.memory import peak_mb, reset_peak, rss_mb
+
+#: Image sets and the like, as .npz files with X and y.
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to measure.
+
+    Attributes
+    ----------
+    method : str
+        Key of `METHODS`.
+    n, d : int
+        Size of the table.
+    n_features : int
+        Features to select.
+    data : str
+        ``"data2"``, the paper's non-additive design with its causal columns at random
+        positions, or the stem of a file in `DATA`.
+    columns : int, optional
+        Score only this many random columns of the table.
+    options : dict
+        Arguments of the method.
+    """
+
+    method: str
+    n: int
+    d: int
+    n_features: int = 50
+    data: str = "data2"
+    columns: int | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def key(self) -> str:
+        """Return the job as JSON, which `main` accepts."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+
+def load(job: Job):
+    """Make or read the table and the target of a job."""
+    import numpy as np
+
+    from hsiclasso import make_data2
+
+    if job.data == "data2":
+        X, y, _ = make_data2(job.n, job.d, shuffle=True, random_state=0)
+    else:
+        stored = np.load(DATA / f"{job.data}.npz", allow_pickle=False)
+        X, y = stored["X"], stored["y"]
+    if job.columns is not None:
+        chosen = np.random.default_rng(1).choice(job.d, job.columns, replace=False)
+        X = np.ascontiguousarray(X[:, chosen])
+    return X, y
+
+
+def _hsic(X, y, k: int, **options):
+    from hsiclasso import HSICLasso
+
+    selector = HSICLasso(k, **options).fit(X, y)
+    return selector.selected_, selector.coef_[selector.selected_]
+
+
+def _nocco(X, y, k: int, **options):
+    from hsiclasso import NOCCOLasso
+
+    selector = NOCCOLasso(k, **options).fit(X, y)
+    return selector.selected_, selector.coef_[selector.selected_]
+
+
+def _pyhsiclasso(X, y, k: int, **options):
+    import numpy as np
+    from pyHSICLasso import HSICLasso
+
+    peer = HSICLasso()
+    peer.input(X, y)
+    peer.regression(k, **options)
+    return np.array(peer.get_index()), np.ravel(peer.get_index_score())
+
+
+def _f_regression(X, y, k: int):
+    from sklearn.feature_selection import f_regression
+
+    scores, _ = f_regression(X, y)
+    return _best(scores, k)
+
+
+def _mutual_info(X, y, k: int):
+    from sklearn.feature_selection import mutual_info_regression
+
+    return _best(mutual_info_regression(X, y, random_state=0, n_jobs=1), k)
+
+
+def _best(scores, k: int):
+    best = (-scores).argsort()[:k]
+    return best, scores[best]
+
+
+METHODS: dict[str, Callable] = {
+    "HSICLasso": _hsic,
+    "NOCCOLasso": _nocco,
+    "pyHSICLasso": _pyhsiclasso,
+    "f_regression": _f_regression,
+    "mutual_info_regression": _mutual_info,
+}
+
+
+def perform(job: Job) -> dict[str, Any]:
+    """Carry a job out and return what was measured."""
+    method = METHODS[job.method]
+    X, y = load(job)
+    warm_up = load(Job(job.method, 60, 40))
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method(*warm_up, 3, **job.options)
+        before = rss_mb()
+        reset_peak()
+        wall, cpu = time.perf_counter(), time.process_time()
+        selected, weights = method(X, y, job.n_features, **job.options)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    return {
+        "wall": wall,
+        "cpu": cpu,
+        "peak_mb": peak_mb(),
+        "before_mb": before,
+        "data_mb": X.nbytes / 2**20,
+        "selected": selected.tolist(),
+        "weights": weights.tolist(),
+    }
+
+
+def main() -> None:
+    """Carry out the job given as JSON and print the outcome as JSON."""
+    print(json.dumps(perform(Job(**json.loads(sys.argv[1])))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The group of commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import errno
+from typing import Any
+
+import click
+
+from hsiclasso import __version__
+from hsiclasso.cli.demo import demo
+from hsiclasso.cli.select import select
+from hsiclasso.errors import InvalidInputError, MissingExtraError
+
+__all__ = ["app"]
+
+#: What a shell reports for a process stopped by Ctrl-C.
+_INTERRUPTED = 130
+
+
+class _Failure(click.ClickException):
+    """An error that the user can mend: one line and exit code 2, no traceback."""
+
+    exit_code = 2
+
+
+class _Group(click.Group):
+    """Commands whose expected errors end in a sentence."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (InvalidInputError, MissingExtraError) as error:
+            raise _Failure(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader of a pipe left: click ends quietly
+                raise
+            raise _Failure(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted", err=True)
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group("hsiclasso", cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hsiclasso", message="%(prog)s %(version)s")
+def app() -> None:
+    """Non-linear feature selection with a certificate: HSIC Lasso and NOCCO Lasso."""
+
+
+app.add_command(select)
+app.add_command(demo)

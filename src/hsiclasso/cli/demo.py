@@ -1,0 +1,164 @@
+"""``hsiclasso demo``: the paper's two designs and a real table, on the terminal and as figures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hsiclasso.cli.choices import Choices
+from hsiclasso.cli.terminal import (
+    certificate_line,
+    clean_warnings,
+    feature_table,
+    make_console,
+    summary_line,
+)
+from hsiclasso.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hsiclasso.data import Source
+    from hsiclasso.selectors import Selection
+
+__all__ = ["demo"]
+
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class _Example:
+    """A table to select features from; `causal` names the true ones where they are known."""
+
+    title: str
+    note: str
+    stem: str
+    source: Source
+    y: Any
+    choices: Choices
+    causal: frozenset[str] | None = None
+
+
+@click.command()
+@click.option(
+    "--out-dir",
+    type=click.Path(path_type=Path),
+    default="hsiclasso-demo",
+    show_default=True,
+    help="Folder for the figures; created if absent.",
+)
+def demo(out_dir: Path) -> None:
+    """Select features of the paper's Data1 and Data2 and of a real table, and draw figures."""
+    from hsiclasso.errors import require
+
+    require("matplotlib.figure", "plots")
+    if out_dir.exists() and not out_dir.is_dir():
+        raise InvalidInputError(f"--out-dir {out_dir} is a file: give the name of a folder.")
+    out_dir.mkdir(parents=True, exist_ok=True)
+    console = make_console()
+    _warm_up(console)
+    written = [_run(example, out_dir, console) for example in _examples()]
+    console.print("Figures written:")
+    for path in written:
+        click.echo(f"  {path}")
+
+
+def _warm_up(console: Console) -> None:
+    """Load the compiled loops, so that the times below are those of the work."""
+    from hsiclasso.data import as_source, make_data1
+
+    begin = time.perf_counter()
+    X, y, _ = make_data1(30, 8, random_state=_SEED)
+    for target in (y, y > y.mean()):
+        _select(as_source(X), target, Choices(n_features=1))
+    seconds = time.perf_counter() - begin
+    console.print(f"Compiled code loaded in {seconds:.1f} s (compiled at the first run only).")
+
+
+def _examples() -> Iterator[_Example]:
+    yield from _synthetic()
+    yield _breast_cancer()
+
+
+def _synthetic() -> Iterator[_Example]:
+    from hsiclasso.data import as_source, make_data1, make_data2
+
+    X, y, causal = make_data1(200, 256, random_state=_SEED)
+    yield _Example(
+        "Data1: additive",
+        "y = -2 sin(2 x_a) + x_b^2 + x_c + exp(-x_d) + noise; 4 of 256 features are causal.",
+        "data1", as_source(X), y, Choices(n_features=6), _names(causal),
+    )  # fmt: skip
+    X, y, causal = make_data2(300, 1000, random_state=_SEED)
+    formula = "y = x_a exp(2 x_b) + x_c^2 + noise; 3 of 1,000 features are causal."
+    yield _Example(
+        "Data2: not additive",
+        f"{formula} The target has heavy tails, which can hide x_c.",
+        "data2", as_source(X), y, Choices(n_features=6), _names(causal),
+    )  # fmt: skip
+    yield _Example(
+        "Data2, ranks of the target (--y-transform rank)",
+        f"{formula} Ranks tame the tails.",
+        "data2-rank", as_source(X), y, Choices(n_features=6, y_transform="rank"), _names(causal),
+    )  # fmt: skip
+
+
+def _names(columns: Any) -> frozenset[str]:
+    return frozenset(f"x{column}" for column in columns)
+
+
+def _breast_cancer() -> _Example:
+    from sklearn.datasets import load_breast_cancer
+
+    from hsiclasso.data.sources import ArraySource
+
+    bunch = load_breast_cancer()
+    return _Example(
+        "Breast cancer (Wisconsin, diagnostic)",
+        "Malignant or benign, from 30 measurements of cell nuclei.",
+        "breast-cancer",
+        ArraySource(bunch.data, [str(name) for name in bunch.feature_names]),
+        bunch.target_names[bunch.target],
+        Choices(n_features=10),
+    )
+
+
+def _run(example: _Example, out_dir: Path, console: Console) -> Path:
+    """Select, show and draw; return the path of the figure."""
+    from rich.text import Text
+
+    from hsiclasso.plots import save_figure
+
+    begin = time.perf_counter()
+    with clean_warnings():
+        selection = _select(example.source, example.y, example.choices)
+    seconds = time.perf_counter() - begin
+    result = selection.result
+    console.print()
+    console.print(Text(example.title, style="bold"))
+    console.print(Text(example.note), soft_wrap=True)
+    console.print(feature_table(result, example.causal))
+    console.print(summary_line(result), soft_wrap=True)
+    console.print(certificate_line(result), soft_wrap=True)
+    found = "" if example.causal is None else f"{_found(selection, example.causal)}; "
+    console.print(f"{found}selection took {seconds:.2f} s", highlight=False)
+    path = out_dir / f"{example.stem}.png"
+    save_figure(result, selection.path, path)
+    return path
+
+
+def _select(source: Source, y: Any, choices: Choices) -> Selection:
+    from hsiclasso.selectors import select
+
+    return select(source, y, choices.settings())
+
+
+def _found(selection: Selection, causal: frozenset[str]) -> str:
+    """Count the causal features among as many of the heaviest."""
+    hits = len(causal.intersection(selection.result.names[: len(causal)]))
+    return f"{hits} of the {len(causal)} heaviest features are causal"

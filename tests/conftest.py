@@ -1,0 +1,33 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, max_examples=40, derandomize=True)
+settings.load_profile("default")
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def load_real():
+    """Load a real dataset by name, or skip where the data folder is absent."""
+
+    def load(name):
+        for folder in (DATA, DATA / "extra"):
+            file = folder / f"{name}.npz"
+            if file.exists():
+                return np.load(file, allow_pickle=False)
+        pytest.skip(f"real dataset {name} is not beside the checkout (../shared/data)")
+
+    return load

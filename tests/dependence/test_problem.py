@@ -1,0 +1,85 @@
+"""Entries of G on demand against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests import oracles
+from tests.columns import KINDS, make
+
+from hsiclasso import InvalidInputError
+from hsiclasso.data import as_source
+from hsiclasso.dependence import (
+    DependenceProblem,
+    make_measure,
+    make_target,
+    scan_relevance,
+)
+from hsiclasso.dependence import problem as problem_module
+from hsiclasso.embedding import Embedding
+
+
+def build(X, y, measure="hsic", tol=1e-6):
+    measure, embedding = make_measure(measure), Embedding(tol=tol)
+    target, source = make_target(y, embedding, measure), as_source(X)
+    scan = scan_relevance(source, target, measure, embedding)
+    return DependenceProblem(source, target, scan, measure, embedding)
+
+
+@pytest.fixture(scope="module")
+def table():
+    X = np.column_stack([make(kind, 60, i) for i, kind in enumerate(sorted(KINDS))])
+    return X, make("normal", 60, 77)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "nhsic", "nocco"])
+@pytest.mark.parametrize("tol", [1e-6, 1e-10])
+def test_entries(table, measure, tol):
+    X, y = table
+    problem = build(X, y, measure, tol)
+    scaled = [np.ldexp(x, -np.frexp(np.abs(x).max())[1]) for x in X.T]
+    A = np.array([oracles.measure_matrix(oracles.gaussian_gram(x), measure) for x in scaled])
+    expected = np.einsum("kij,lij->kl", A, A)
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    everything = np.arange(X.shape[1])
+    found = problem.block(everything, everything)
+    assert (np.abs(found - expected) <= 4 * tol * scale).all()
+    np.testing.assert_allclose(problem.diagonal(everything), np.diag(found), rtol=1e-12)
+    T = oracles.measure_matrix(oracles.gaussian_gram(y), measure)
+    np.testing.assert_allclose(problem.target_norm2, np.sum(T * T), rtol=2 * tol)
+
+
+def test_blocks_are_parts_of_one_matrix(table):
+    problem = build(*table)
+    whole = problem.block(np.arange(12), np.arange(12))
+    rows, cols = np.array([5, 2]), np.array([0, 11, 5])
+    np.testing.assert_allclose(problem.block(rows, cols), whole[np.ix_(rows, cols)], rtol=1e-12)
+    np.testing.assert_allclose(problem.block(cols, rows), whole[np.ix_(cols, rows)], rtol=1e-12)
+
+
+def test_a_full_cache_changes_nothing(table, monkeypatch):
+    whole = build(*table).block(np.arange(12), np.arange(12))
+    monkeypatch.setattr(problem_module, "_CACHE_BYTES", 1)
+    monkeypatch.setattr(problem_module, "_STACK", 1)
+    np.testing.assert_allclose(build(*table).block(np.arange(12), np.arange(12)), whole, rtol=1e-12)
+
+
+def test_constant_columns_have_zero_entries(rng):
+    X = rng.standard_normal((30, 3))
+    X[:, 1] = 1.0
+    problem = build(X, rng.standard_normal(30))
+    block = problem.block(np.arange(3), np.arange(3))
+    assert (block[1] == 0).all()
+    assert (block[:, 1] == 0).all()
+    assert block[0, 2] > 0
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf])
+def test_bad_epsilon(epsilon):
+    with pytest.raises(InvalidInputError, match="epsilon="):
+        make_measure("nocco", epsilon)
+
+
+def test_unknown_measure():
+    with pytest.raises(InvalidInputError, match="measure='mi' is unknown"):
+        make_measure("mi")

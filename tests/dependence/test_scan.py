@@ -1,0 +1,134 @@
+"""The pass over the data against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import oracles
+from tests.columns import KINDS, make
+
+from hsiclasso.data import as_source
+from hsiclasso.dependence import make_measure, make_target, scan_relevance
+from hsiclasso.dependence import scan as scan_module
+from hsiclasso.dependence._loops import shrunk_energy
+from hsiclasso.embedding import Delta, Embedding, Gaussian
+
+MEASURES = ["hsic", "nhsic", "nocco"]
+
+
+def table(n, seed):
+    return np.column_stack([make(kind, n, seed + i) for i, kind in enumerate(sorted(KINDS))])
+
+
+def scan(X, y, measure, *, kernel=None, n_threads=1, progress=None, **embedding):
+    measure = make_measure(measure)
+    target = make_target(y, Embedding(kernel or Gaussian(), embedding.get("tol", 1e-6)), measure)
+    return scan_relevance(
+        as_source(X),
+        target,
+        measure,
+        Embedding(**embedding),
+        n_threads=n_threads,
+        progress=progress,
+    )
+
+
+def dense(X, y, measure, classes=False):
+    scaled = [np.ldexp(x, -np.frexp(np.abs(x).max())[1]) for x in X.T]
+    A = [oracles.measure_matrix(oracles.gaussian_gram(x), measure) for x in scaled]
+    gram = oracles.delta_gram(y) if classes else oracles.gaussian_gram(y)
+    T = oracles.measure_matrix(gram, measure)
+    scale = np.array([np.linalg.norm(a) for a in A]) * np.linalg.norm(T)
+    return np.array([oracles.hsic(a, T) for a in A]), scale
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("tol", [1e-6, 1e-10])
+@given(n=st.integers(12, 70), seed=st.integers(0, 1000))
+def test_relevance_of_columns_of_every_kind(measure, tol, n, seed):
+    X = table(n, seed)
+    y = make("normal", n, seed)
+    found = scan(X, y, measure, tol=tol)
+    expected, scale = dense(X, y, measure)
+    assert np.abs(found.relevance - expected).max() <= tol * scale.max()
+    assert (np.abs(found.relevance - expected) <= 2 * tol * scale + 1e-13).all()
+    assert found.varies.all()
+    assert 0 < found.error <= tol
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("method", ["table", "cholesky"])
+def test_methods_agree(measure, method):
+    X, y = table(60, 1), make("normal", 60, 9)
+    one, other = scan(X, y, measure), scan(X, y, measure, method=method)
+    _, scale = dense(X, y, measure)
+    assert (np.abs(one.relevance - other.relevance) <= 4e-6 * scale).all()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_classes(measure, rng):
+    X, y = table(50, 2), rng.integers(0, 3, 50).astype(float)
+    found = scan(X, y, measure, kernel=Delta(), tol=1e-10)
+    expected, scale = dense(X, y, measure, classes=True)
+    assert (np.abs(found.relevance - expected) <= 1e-10 * scale).all()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_many_runs_of_samples(measure, rng, monkeypatch):
+    """Long columns are evaluated run by run: the seams must not show."""
+    X, y = rng.standard_normal((150, 9)), rng.standard_normal(150)
+    whole = scan(X, y, measure)
+    monkeypatch.setattr(scan_module, "_RUN", 64)
+    np.testing.assert_allclose(scan(X, y, measure).relevance, whole.relevance, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+@pytest.mark.parametrize("block", [1, 100, 1 << 18])
+def test_blocks_and_threads_do_not_matter(n_threads, block, rng, monkeypatch):
+    X, y = rng.standard_normal((40, 60)), rng.standard_normal(40)
+    whole = scan(X, y, "hsic")
+    monkeypatch.setattr(scan_module, "_BLOCK", block)
+    np.testing.assert_allclose(
+        scan(X, y, "hsic", n_threads=n_threads).relevance, whole.relevance, rtol=1e-12
+    )
+
+
+def test_constant_columns_are_told(rng):
+    X = rng.standard_normal((30, 4))
+    X[:, 2] = 3.0
+    found = scan(X, rng.standard_normal(30), "hsic")
+    assert found.varies.tolist() == [True, True, False, True]
+    assert found.relevance[2] == 0
+
+
+def test_progress_counts_all_columns(rng):
+    calls = []
+    scan(rng.standard_normal((20, 30)), rng.standard_normal(20), "hsic",
+         progress=lambda *call: calls.append(call))  # fmt: skip
+    assert calls[-1] == ("relevance", 30, 30)
+
+
+def test_an_error_in_the_pass_surfaces(rng):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scan(rng.standard_normal((20, 30)), rng.standard_normal(20), "hsic", progress=interrupt)
+
+
+def test_shrunk_energy(rng):
+    phi, cross = rng.standard_normal((7, 30)), rng.standard_normal((7, 4))
+    gram = phi @ phi.T
+    lower = np.linalg.cholesky(gram + 0.3 * np.eye(7))
+    expected = np.linalg.norm(np.linalg.solve(lower, cross)) ** 2
+    assert shrunk_energy(gram.copy(), cross.copy(), 0.3) == pytest.approx(expected)
+
+
+def test_shift_and_scale_do_not_matter(rng):
+    X, y = rng.standard_normal((50, 5)), rng.standard_normal(50)
+    moved = X * np.array([1e-200, 3.0, -1.0, 1e9, 1e280]) + np.array([0.0, 5.0, -3.0, 1e9, 0.0])
+    np.testing.assert_allclose(
+        scan(moved, 7 - 2 * y, "nocco").relevance, scan(X, y, "nocco").relevance, rtol=1e-6
+    )

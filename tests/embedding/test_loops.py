@@ -1,0 +1,99 @@
+"""Each compiled loop against a NumPy twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests import oracles
+from tests.columns import KINDS, columns, make
+
+from hsiclasso.embedding import _loops
+from hsiclasso.embedding.hermite import bases
+
+
+@given(columns)
+def test_standardise(column):
+    block, std = column[None].copy(), np.empty(1)
+    _loops.standardise(block, std)
+    assert np.isfinite(block).all()
+    np.testing.assert_allclose(block.mean(), 0, atol=1e-7)
+    np.testing.assert_allclose(block.std(), 1, rtol=1e-12)
+    exponent = np.frexp(np.abs(column).max())[1]
+    expected = oracles.standardise(np.ldexp(column, -exponent))
+    # shifts do not matter to a kernel of differences; rounding of the mean is such a shift
+    np.testing.assert_allclose(np.diff(block[0]), np.diff(expected), rtol=1e-9, atol=1e-12)
+
+
+def test_standardise_reports_deviations_and_constants():
+    block = np.array([[1.0, 2.0, 3.0], [4.0, 4.0, 4.0], [1e300, -1e300, 0.0]])
+    expected = [np.std([1, 2, 3]), 0.0, 1e300 * np.std([1, -1, 0])]
+    std = np.empty(3)
+    _loops.standardise(block, std)
+    np.testing.assert_allclose(std, expected)
+    assert (block[1] == 0).all()
+
+
+@given(st.lists(st.floats(-12, 12), min_size=1, max_size=30))
+def test_first_hermite_feature_is_an_exponential(values):
+    z, made = np.array([values]), bases()
+    out = np.empty((1, z.size))
+    one = np.array([1])
+    _loops.hermite_features(z, one, one, made.scale, made.decay, made.up, made.back, out)
+    expected = made.scale[1] * np.exp(-made.decay[1] * z[0] ** 2)
+    np.testing.assert_allclose(out[0], expected, rtol=3e-14)
+
+
+def test_hermite_features_of_several_columns(rng):
+    z, made = rng.standard_normal((3, 40)), bases()
+    basis, counts = np.array([0, 3, 5]), np.array([1, 2, 17])
+    out = np.empty((20, 40))
+    _loops.hermite_features(z, basis, counts, made.scale, made.decay, made.up, made.back, out)
+    expected = [made.features(z[j], basis[j], counts[j]) for j in range(3)]
+    np.testing.assert_allclose(out, np.concatenate(expected), rtol=1e-11, atol=1e-13)
+
+
+def test_magnitude_histogram(rng):
+    block = 3 * rng.standard_normal((4, 200))
+    counts = np.zeros((4, 9))
+    _loops.magnitude_histogram(block, 2.0, counts)
+    for row, found in zip(block, counts, strict=True):
+        edges = [*np.arange(9) / 2, np.inf]
+        np.testing.assert_array_equal(found, np.histogram(np.abs(row), edges)[0])
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_pivoted_cholesky(kind):
+    z = oracles.standardise(np.ldexp(*_scaled(make(kind, 60, 3))))
+    K = np.exp(-((z[:, None] - z) ** 2) / 2)
+    factor, residual = np.empty((60, 60)), np.empty(60)
+    rank, left = _loops.pivoted_cholesky(z, 1e-8, factor, residual)
+    rest = K - factor[:rank].T @ factor[:rank]
+    assert left <= 1e-8
+    np.testing.assert_allclose(np.trace(rest), left, atol=1e-12)
+    assert np.linalg.eigvalsh(rest).min() > -1e-12
+    assert rank <= np.unique(z).size
+
+
+def _scaled(column):
+    """A column of extreme magnitude brought to ordinary size, exactly."""
+    return column, -np.frexp(np.abs(column).max())[1]
+
+
+def test_pivoted_cholesky_stops_when_it_is_full(rng):
+    factor, residual = np.empty((2, 30)), np.empty(30)
+    rank, left = _loops.pivoted_cholesky(rng.standard_normal(30), 1e-8, factor, residual)
+    assert rank == 2
+    assert left > 1e-8
+
+
+@given(
+    st.lists(st.integers(-20, 20), min_size=1, max_size=40),
+    st.integers(0, 40),
+)
+def test_count_pairs_within(values, distance):
+    values = np.sort(np.array(values, dtype=float))
+    i, j = np.triu_indices(values.size, 1)
+    expected = np.sum(np.abs(values[i] - values[j]) <= distance)
+    assert _loops.count_pairs_within(values, float(distance)) == expected

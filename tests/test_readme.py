@@ -1,0 +1,32 @@
+"""The README's first screen, and the script that CI runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def first_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(?:bash|sh|shell)\n(.*?)```", text, flags=re.S)
+    return [line for block in blocks[:1] for line in block.splitlines() if line and line[0] != "#"]
+
+
+def test_first_screen_has_exactly_two_commands():
+    run, test = first_commands()
+    assert run.endswith("hsiclasso demo")
+    assert all(command.startswith("python3 -m venv .venv && ") for command in (run, test))
+
+
+def test_ci_runs_the_second_command_and_nothing_else():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    commands = [line for line in script if line and line[0] != "#"]
+    assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', first_commands()[1]]
+
+
+def test_project_files_exist():
+    for name in ("LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
+        assert (ROOT / name).stat().st_size > 200
+    assert (ROOT / "src" / "hsiclasso" / "py.typed").exists()

@@ -1,0 +1,52 @@
+"""The engine on real tables, against dense matrices. Skipped where the data is absent."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from tests import oracles
+
+from hsiclasso import HSICLasso, NOCCOLasso
+
+#: Tables with at most 250 samples: name, and whether the target is classes.
+SETS = {
+    "warpAR10P": True, "warpPIE10P": True, "pixraw10P": True, "orlraws10P": True,
+    "TOX_171": True, "MLL_leukemia": True, "rat_eye_trim32": False, "ALLAML": True,
+    "GLIOMA": True, "Prostate_GE": True, "Yale": True, "arcene": True, "colon": True,
+    "colon_raw": True, "leukemia": True, "lung_discrete": True, "lymphoma": True, "nci9": True,
+    "rat_eye_flare200": False, "cookie_nir_fat": False, "blood_brain": False,
+}  # fmt: skip
+
+
+def compare(data, estimator, measure, classes, n_features=25):
+    X, y = data["X"], data["y"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # constant columns
+        estimator.set_params(n_features_to_select=n_features, n_neighbors=0).fit(X, y)
+    assert estimator.result_.task == ("classification" if classes else "regression")
+    assert estimator.result_.certificate.kkt_residual < 1e-10
+    assert estimator.result_.certificate.duality_gap < 1e-10
+    design, target = oracles.explicit_problem(X, y, measure, classes=classes)
+    active, weights, alpha = oracles.dense_path(design, target, n_features)
+    assert estimator.selected_.tolist() == active[np.lexsort((active, -weights))].tolist()
+    np.testing.assert_allclose(
+        estimator.coef_[active], weights, rtol=2e-2, atol=1e-4 * weights.max()
+    )
+    assert estimator.path_.alpha == pytest.approx(alpha, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_hsic_lasso_selects_what_dense_matrices_select(name, load_real):
+    compare(load_real(name), HSICLasso(), "hsic", SETS[name])
+
+
+@pytest.mark.parametrize("name", ["lung_discrete", "colon", "blood_brain", "warpAR10P"])
+def test_normalised_hsic_lasso(name, load_real):
+    compare(load_real(name), HSICLasso(measure="nhsic"), "nhsic", SETS[name])
+
+
+@pytest.mark.parametrize("name", ["lung_discrete", "colon", "blood_brain", "warpAR10P"])
+def test_nocco_lasso(name, load_real):
+    compare(load_real(name), NOCCOLasso(), "nocco", SETS[name])
