@@ -40,7 +40,7 @@ def test_first_hermite_feature_is_an_exponential(values):
     z, made = np.array([values]), bases()
     out = np.empty((1, z.size))
     one = np.array([1])
-    _loops.hermite_features(z, one, one, made.scale, made.decay, made.up, made.back, out)
+    _loops.hermite_features(z, 0, z.size, one, one, made.scale, made.decay, made.up, made.back, out)
     expected = made.scale[1] * np.exp(-made.decay[1] * z[0] ** 2)
     np.testing.assert_allclose(out[0], expected, rtol=3e-14)
 
@@ -49,7 +49,9 @@ def test_hermite_features_of_several_columns(rng):
     z, made = rng.standard_normal((3, 40)), bases()
     basis, counts = np.array([0, 3, 5]), np.array([1, 2, 17])
     out = np.empty((20, 40))
-    _loops.hermite_features(z, basis, counts, made.scale, made.decay, made.up, made.back, out)
+    _loops.hermite_features(
+        z, 0, 40, basis, counts, made.scale, made.decay, made.up, made.back, out
+    )
     expected = [made.features(z[j], basis[j], counts[j]) for j in range(3)]
     np.testing.assert_allclose(out, np.concatenate(expected), rtol=1e-11, atol=1e-13)
 

@@ -11,10 +11,10 @@ from hsiclasso.embedding._compile import compiled, summing
 from hsiclasso.embedding._loops import hermite_features, table_features
 from hsiclasso.embedding.hermite import REACH
 
-__all__ = ["relate_closed_form", "shrunk_energy"]
+__all__ = ["relate_closed_form", "relevance_from_moments", "shrunk_energy"]
 
-#: Doubles of features evaluated at once: they should stay in a core's second-level cache.
-_PIECE = 1 << 17
+#: Doubles of features evaluated at once: they stay in cache, and BLAS need not repack them.
+_PIECE = 1 << 15
 
 
 @compiled
@@ -47,41 +47,44 @@ def shrunk_energy(gram: FloatArray, cross: FloatArray, ridge: float) -> float:
 
 
 @summing
-def _squares(values: FloatArray) -> float:
+def _squares(values: FloatArray, width: int) -> float:
+    """Sum of squares of the first `width` columns."""
     total = 0.0
-    for value in values.flat:
-        total += value * value
+    for i in range(values.shape[0]):
+        for j in range(width):
+            total += values[i, j] * values[i, j]
     return total
 
 
 @compiled
-def _relevance(
-    gram: FloatArray, cross: FloatArray, n: int, ridge: float, normalised: bool
+def relevance_from_moments(
+    gram: FloatArray, cross: FloatArray, rank: int, n: int, ridge: float, normalised: bool
 ) -> tuple[float, float]:
-    """Relevance and squared mean of one column from its moments, which are overwritten.
+    """Relevance of one column, and n times its squared mean feature vector.
 
-    `cross` is (N, r + 1): features times target factor, and features times ones. `gram` is
-    (N, N) features times features, and not used by plain HSIC.
+    `cross` is (N, >= rank + 1): features times the `rank` rows of the target's factor, then
+    features times ones. `gram` is (N, N) features times features; it is overwritten, and not
+    used by plain HSIC.
     """
-    r = cross.shape[1] - 1
-    sums = cross[:, r].copy()
-    against = np.ascontiguousarray(cross[:, :r])
-    mass = _squares(sums) / n
+    sums = cross[:, rank]
+    mass = 0.0
+    for i in range(sums.size):
+        mass += sums[i] * sums[i] / n
     if not normalised and ridge == 0.0:
-        return _squares(against), mass
+        return _squares(cross, rank), mass
     for i in range(gram.shape[0]):
         for j in range(gram.shape[0]):
             gram[i, j] -= sums[i] * sums[j] / n
     if normalised:
-        return _squares(against) / math.sqrt(_squares(gram)), mass
-    return shrunk_energy(gram, against, ridge), mass
+        return _squares(cross, rank) / math.sqrt(_squares(gram, gram.shape[1])), mass
+    return shrunk_energy(gram, cross[:, :rank].copy(), ridge), mass
 
 
 @compiled
 def relate_closed_form(
     values: FloatArray, basis: IntArray, counts: IntArray, table: FloatArray,
     scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
-    target: FloatArray, ridge: float, normalised: bool,
+    target: FloatArray, rank: int, ridge: float, normalised: bool,
     relevance: FloatArray, mass: FloatArray,
 ) -> None:  # fmt: skip
     """Relate columns in closed form to the target, a cache-sized piece at a time.
@@ -92,8 +95,8 @@ def relate_closed_form(
     basis, counts : (k,) expansion of each column
     table : (B, N) table to look eigenfunctions up in, or empty
     scale, decay, up, back : coefficients of the expansions
-    target : (n_runs, r + 1, run) factor of the target cut into runs of samples, zero-padded,
-        with a row of ones
+    target : (n_runs, >= rank + 1, run) factor of the target cut into runs of samples and
+        zero-padded, with a row of ones after the `rank` rows of the factor
     ridge, normalised : the measure
     relevance, mass : (k,) results: <A_k, T>, and n times the squared mean feature vector
     """
@@ -113,16 +116,17 @@ def relate_closed_form(
         grams = np.zeros((last - first if with_gram else 0, counts.max(), counts.max()))
         features = buffer[:rows]
         for t in range(n_runs):
-            piece = values[first:last, t * run : min(n, (t + 1) * run)]
-            if t == n_runs - 1:
-                features[:, piece.shape[1] :] = 0.0
+            start, stop = t * run, min(n, (t + 1) * run)
+            features[:, stop - start :] = 0.0
+            group = values[first:last]
             if table.size > 0:
-                table_features(piece, REACH, table, counts[first:last], features)
+                table_features(group, start, stop, counts[first:last], REACH, table, features)
             else:
                 hermite_features(
-                    piece, basis[first:last], counts[first:last], scale, decay, up, back, features
-                )
-            cross += np.dot(target[t], features.T).T
+                    group, start, stop, basis[first:last], counts[first:last],
+                    scale, decay, up, back, features,
+                )  # fmt: skip
+            cross += np.dot(features, target[t].T)
             start = 0
             for j in range(grams.shape[0]):
                 size = counts[first + j]
@@ -133,8 +137,8 @@ def relate_closed_form(
         for j in range(first, last):
             size = counts[j]
             gram = grams[j - first, :size, :size] if with_gram else grams[:0, :0, 0]
-            relevance[j], mass[j] = _relevance(
-                gram, cross[start : start + size], n, ridge, normalised
+            relevance[j], mass[j] = relevance_from_moments(
+                gram, cross[start : start + size], rank, n, ridge, normalised
             )
             start += size
         first = last

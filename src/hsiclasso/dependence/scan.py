@@ -29,7 +29,7 @@ _BLOCK = 1 << 18
 #: How often an odd column is expanded again, more tightly each time.
 _TRIES = 5
 #: Samples whose features are evaluated at once.
-_RUN = 2048
+_RUN = 1024
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,10 @@ class _Relate:
         self.shrinkage = measure.shrinkage(n)
         self.share = self.shrinkage.usual_share(embedding.tol, n)
         self.n = n
-        self.target = np.vstack([target.factor.rows, np.ones(n)])
+        self.rank = len(target.factor.rows)
+        self.target = np.zeros((-(-(self.rank + 1) // 8) * 8, n))  # BLAS likes multiples of 8
+        self.target[: self.rank] = target.factor.rows
+        self.target[self.rank] = 1.0
         self.runs = _cut(self.target, min(n, _RUN))
 
     def block(
@@ -135,22 +138,23 @@ class _Relate:
         relate_closed_form(
             closed.values, choice.basis, choice.counts, closed.table,
             made.scale, made.decay, made.up, made.back,
-            self.runs, self.shrinkage.ridge, self.measure.normalised, relevance, mass,
+            self.runs, self.rank, self.shrinkage.ridge, self.measure.normalised, relevance, mass,
         )  # fmt: skip
         bulk_trace = self.n * (1 - BULK_SHARE) - closed.left - mass
         return relevance, self.error(closed.left, bulk_trace, choice.bulk)
 
     def adaptive(self, column: FloatArray) -> tuple[float, float]:
         """Relevance and relative error bound of one prepared column, by explicit rows."""
-        from hsiclasso.dependence._loops import _relevance
+        from hsiclasso.dependence._loops import relevance_from_moments
 
         share, tol = self.share, self.embedding.tol
         for _ in range(_TRIES):
             rows, left = self.embedding.rows(column, share)
             gram = rows @ rows.T if self.measure.needs_gram else np.empty((0, 0))
-            relevance, mass = _relevance(
-                gram, rows @ self.target.T, self.n, self.shrinkage.ridge, self.measure.normalised
-            )
+            relevance, mass = relevance_from_moments(
+                gram, rows @ self.target.T, self.rank, self.n,
+                self.shrinkage.ridge, self.measure.normalised,
+            )  # fmt: skip
             trace = np.sum(rows * rows) - mass
             error = float(self.error(left, trace, np.array(len(rows))))
             if error <= tol:

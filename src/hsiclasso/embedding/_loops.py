@@ -132,40 +132,43 @@ def _next_feature(
 
 @compiled
 def hermite_features(
-    block: FloatArray, basis: IntArray, counts: IntArray, scale: FloatArray, decay: FloatArray,
-    up: FloatArray, back: FloatArray, out: FloatArray,
+    block: FloatArray, start: int, stop: int, basis: IntArray, counts: IntArray,
+    scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Evaluate the first `counts[j]` Hermite features of row j, stacked row by row in `out`.
 
-    `basis[j]` picks the expansion (row of `scale`, `decay`, `up`, `back`) of row j.
+    Only samples `start:stop` are evaluated; rows of `out` may be longer. `basis[j]` picks the
+    expansion (row of `scale`, `decay`, `up`, `back`) of row j.
     """
-    start = 0
+    first = 0
     for j in range(block.shape[0]):
-        z = block[j]
+        # a slice of a row is known to be contiguous, unlike a slice of the block: it vectorises
+        z = block[j][start:stop]
         s = basis[j]
-        _first_feature(z, scale[s], decay[s], out[start])
+        _first_feature(z, scale[s], decay[s], out[first])
         if counts[j] > 1:
-            _next_feature(z, out[start], out[start], up[s, 0], 0.0, out[start + 1])
+            _next_feature(z, out[first], out[first], up[s, 0], 0.0, out[first + 1])
         for m in range(1, counts[j] - 1):
-            row = start + m
+            row = first + m
             _next_feature(z, out[row - 1], out[row], up[s, m], back[s, m], out[row + 1])
-        start += counts[j]
+        first += counts[j]
 
 
 @compiled
 def table_features(
-    block: FloatArray, reach: float, table: FloatArray, counts: IntArray, out: FloatArray
-) -> None:
+    block: FloatArray, start: int, stop: int, counts: IntArray, reach: float,
+    table: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
     """Look `counts[j]` features of each value of row j up in `table` (B, N): cubic interpolation.
 
-    The table covers [-reach, reach]; `out` stacks the features row by row.
+    The table covers [-reach, reach]; samples and `out` are as in `hermite_features`.
     """
-    n = block.shape[1]
     inverse_step = (table.shape[0] - 1) / (2.0 * reach)
-    start = 0
+    first = 0
     for j in range(block.shape[0]):
-        for i in range(n):
-            position = (block[j, i] + reach) * inverse_step
+        z = block[j][start:stop]
+        for i in range(z.size):
+            position = (z[i] + reach) * inverse_step
             cell = min(max(int(position), 1), table.shape[0] - 3)
             t = position - cell
             w0 = -t * (t - 1.0) * (t - 2.0) / 6.0
@@ -173,13 +176,13 @@ def table_features(
             w2 = -(t + 1.0) * t * (t - 2.0) / 2.0
             w3 = (t + 1.0) * t * (t - 1.0) / 6.0
             for m in range(counts[j]):
-                out[start + m, i] = (
+                out[first + m, i] = (
                     w0 * table[cell - 1, m]
                     + w1 * table[cell, m]
                     + w2 * table[cell + 1, m]
                     + w3 * table[cell + 2, m]
                 )
-        start += counts[j]
+        first += counts[j]
 
 
 @compiled

@@ -59,10 +59,12 @@ class ClosedForm:
         values, counts = self.values[one], self.choice.counts[one]
         out = np.empty((int(counts[0]), values.shape[1]))
         if self.table.size:
-            table_features(values, REACH, self.table, counts, out)
+            table_features(values, 0, values.shape[1], counts, REACH, self.table, out)
         else:
-            basis = self.choice.basis[one]
-            hermite_features(values, basis, counts, made.scale, made.decay, made.up, made.back, out)
+            hermite_features(
+                values, 0, values.shape[1], self.choice.basis[one], counts,
+                made.scale, made.decay, made.up, made.back, out,
+            )  # fmt: skip
         return out
 
 

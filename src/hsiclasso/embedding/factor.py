@@ -44,9 +44,9 @@ class Shrinkage:
     def usual_share(self, tol: float, n: int) -> float:
         """Trace, as a share of n, that a column without oddities may lose at tolerance `tol`.
 
-        The norm of a centred Gram matrix is usually above n/5, that of a shrunk one above 1.
+        The norm of a centred Gram matrix is usually above n/10, that of a shrunk one above 1.
         """
-        return 0.5 * tol * (self.ridge / n if self.ridge else 0.2)
+        return 0.5 * tol * (self.ridge / n if self.ridge else 0.1)
 
     def least_norm(self, trace: FloatArray, rank: IntArray) -> FloatArray:
         """Lower bound on the Frobenius norm of the mapped matrix, from its trace and rank."""
