@@ -21,7 +21,7 @@ __all__ = ["DependenceProblem"]
 #: Least bytes of factors kept for later; a large table allows a quarter of its own size.
 _CACHE_BYTES = 64 * 2**20
 #: Doubles of stacked factors multiplied at once.
-_STACK = 1 << 20
+_STACK = 1 << 19
 
 
 class DependenceProblem:

@@ -64,9 +64,10 @@ def _exp(x: float) -> float:
 
 @summing
 def standardise(block: FloatArray, std: FloatArray) -> None:
-    """Centre each row of `block` (k, n) and scale it to unit deviation (divisor n), in place.
+    """Scale each row of `block` (k, n) to unit deviation (divisor n), its range centred on 0.
 
-    Rows that do not vary become zeros, with `std` 0.
+    Rows that do not vary become zeros, with `std` 0. The kernel does not see shifts, and the
+    smaller the largest magnitude, the fewer features a column needs.
     """
     k, n = block.shape
     for j in range(k):
@@ -100,8 +101,14 @@ def standardise(block: FloatArray, std: FloatArray) -> None:
         deviation = math.sqrt(max(0.0, second / n - (first / n) ** 2))
         std[j] = math.ldexp(deviation, exponent)
         inverse = 1.0 / deviation
+        low = row[0]
+        high = row[0]
         for i in range(n):
-            row[i] *= inverse
+            low = min(low, row[i])
+            high = max(high, row[i])
+        middle = 0.5 * (low + high)
+        for i in range(n):
+            row[i] = (row[i] - middle) * inverse
 
 
 @compiled

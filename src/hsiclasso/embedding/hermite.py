@@ -115,7 +115,7 @@ class Choice:
     counts : ndarray of shape (k,)
         Number of features; 0 where no expansion serves the column.
     bulk : ndarray of shape (k,)
-        Number of leading features that leave out at most `BULK_SHARE` of the trace.
+        Number of features, of some basis, that leave out at most `BULK_SHARE` of the trace.
     """
 
     basis: IntArray
@@ -154,5 +154,5 @@ def choose_expansion(block: FloatArray, allowed: float, *, only: int | None = No
     basis = needed.argmin(axis=1)
     counts = needed[np.arange(k), basis]
     counts[(counts > n_counts) | (histogram[:, -1] > 0)] = 0
-    bulk = np.sum(left[np.arange(k), basis] > BULK_SHARE * n, axis=1) + 1
+    bulk = np.sum(left > BULK_SHARE * n, axis=2).min(axis=1) + 1
     return Choice(basis, counts, bulk)
