@@ -19,7 +19,7 @@ ALLOWED = {
     "dependence": {"embedding", "data"},
     "solvers": set(),
     "selectors": {"dependence", "embedding", "data", "solvers"},
-    "plots": {"selectors", "solvers"},
+    "plots": {"selectors", "solvers", "data"},
     "cli": {"plots", "selectors", "solvers", "dependence", "embedding", "data"},
     "__init__": {"selectors", "data"},
 }

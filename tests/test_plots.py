@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from hsiclasso import HSICLasso, InvalidInputError, make_data1
+from hsiclasso.data.atomic import write_atomically
 from hsiclasso.data.sources import ArraySource
-from hsiclasso.plots import _spread, plot_path, plot_selection, save_figure, write_atomically
+from hsiclasso.plots import _spread, plot_path, plot_selection, save_figure
 from hsiclasso.selectors import Settings, select
 
 pytest.importorskip("matplotlib")

@@ -26,6 +26,14 @@ def test_ci_runs_the_second_command_and_nothing_else():
     assert commands == ["set -euo pipefail", 'cd "$(dirname "$0")/.."', first_commands()[1]]
 
 
+def test_python_examples_run():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", text, flags=re.S):
+        exec(code, names)  # each block builds on the ones before
+    assert set(names["selector"].selected_) == set(names["causal"])
+
+
 def test_project_files_exist():
     for name in ("LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md"):
         assert (ROOT / name).stat().st_size > 200

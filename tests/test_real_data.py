@@ -50,3 +50,15 @@ def test_normalised_hsic_lasso(name, load_real):
 @pytest.mark.parametrize("name", ["lung_discrete", "colon", "blood_brain", "warpAR10P"])
 def test_nocco_lasso(name, load_real):
     compare(load_real(name), NOCCOLasso(), "nocco", SETS[name])
+
+
+def test_weights_of_the_authors_own_program(data_folder):
+    """HSIC Lasso with deviations that divide by n - 1 meets the path stored beside the data."""
+    stored = loadmat(data_folder / "formats" / "pyhsiclasso" / "matlab_data.mat")
+    X, y, beta = stored["X"].T, stored["Y"].ravel(), stored["beta"].ravel()
+    width = np.sqrt(len(y) / (len(y) - 1))  # in deviations that divide by n
+    selector = HSICLasso(3, x_width=width, y_width=width, tol=1e-10).fit(X, y)
+    assert selector.selected_.tolist() == [1099, 99, 199]
+    np.testing.assert_allclose(selector.coef_, beta, atol=2e-6)
+    for step, weights in enumerate(stored["path"].T[: len(selector.path_.breakpoints)]):
+        np.testing.assert_allclose(selector.path_.coefficients(step), weights, atol=2e-6)

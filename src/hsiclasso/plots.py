@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hsiclasso._types import FloatArray
+from hsiclasso.data.atomic import write_atomically
 from hsiclasso.errors import InvalidInputError, require
 from hsiclasso.selectors import SelectionResult
 from hsiclasso.solvers import Path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURE_SUFFIXES", "plot_path", "plot_selection", "save_figure", "write_atomically"]
+__all__ = ["FIGURE_SUFFIXES", "plot_path", "plot_selection", "save_figure"]
 
 #: Formats of `save_figure`.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -170,26 +171,6 @@ def save_figure(result: SelectionResult, path: Path, file: str | os.PathLike[str
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], dpi=160)
     write_atomically(file, buffer.getvalue())
-
-
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that it is either complete or not there at all.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; one that exists is replaced in one step.
-    content : bytes
-        What it shall hold.
-    """
-    final = FilePath(path).resolve()
-    part = final.with_name(f".{final.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(final)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _both_panels(result: SelectionResult, path: Path) -> Figure:

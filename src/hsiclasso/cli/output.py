@@ -59,7 +59,7 @@ def check_output(option: str, file: Path, suffixes: Sequence[str], table: Path) 
 
 def write_result(result: SelectionResult, file: Path) -> None:
     """Write the result as CSV, TSV or JSON, whichever the suffix says."""
-    from hsiclasso.plots import write_atomically
+    from hsiclasso.data.atomic import write_atomically
 
     suffix = file.suffix.lower()
     if suffix == ".json":
@@ -70,9 +70,10 @@ def write_result(result: SelectionResult, file: Path) -> None:
 
 
 def _separated(result: SelectionResult, delimiter: str) -> str:
-    columns = ["rank", "name", "index", "weight", "relevance", "neighbours"]
+    from hsiclasso.selectors.result import RECORD_FIELDS
+
     buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, columns, delimiter=delimiter, lineterminator="\n")
+    writer = csv.DictWriter(buffer, RECORD_FIELDS, delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows(result.to_rows())
     return buffer.getvalue()

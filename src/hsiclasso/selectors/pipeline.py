@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from hsiclasso._types import FloatArray, IntArray
@@ -168,8 +169,7 @@ def _select(
         embedding_error=scan.error,
         constant=constant,
     )
-    if wanted is not None and selected.size < wanted and path.status is not Status.ALPHA:
-        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=4)
+    _warn_status(result, path)
     return Selection(result, scan.relevance, path, selected)
 
 
@@ -213,6 +213,14 @@ def _warn_constant(source: Source, scan: Scan) -> tuple[str, ...]:
             stacklevel=5,
         )
     return names
+
+
+def _warn_status(result: SelectionResult, path: Path) -> None:
+    if path.status is Status.STALLED:
+        gap = f" The duality gap reached is {result.certificate.duality_gap:.1e}."
+        warnings.warn(result.message + gap, ConvergenceWarning, stacklevel=5)
+    elif path.status is not Status.ALPHA and len(result.features) < (result.n_requested or 0):
+        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=5)
 
 
 def _sentence(path: Path, wanted: int | None, n_selected: int) -> str:

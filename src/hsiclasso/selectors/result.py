@@ -9,7 +9,10 @@ from typing import Any
 from hsiclasso.errors import require
 from hsiclasso.solvers import Certificate
 
-__all__ = ["Neighbour", "SelectedFeature", "SelectionResult"]
+__all__ = ["RECORD_FIELDS", "Neighbour", "SelectedFeature", "SelectionResult"]
+
+#: Fields of a flat record of `SelectionResult.to_rows`.
+RECORD_FIELDS = ["rank", "name", "index", "weight", "relevance", "neighbours"]
 
 
 @dataclass(frozen=True)
@@ -126,5 +129,4 @@ class SelectionResult:
 
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
-        columns = ["rank", "name", "index", "weight", "relevance", "neighbours"]
-        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=columns)
+        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=RECORD_FIELDS)

@@ -114,15 +114,14 @@ class _Homotopy:
             if report is not None:
                 report(len(self.active))
             event = self._next_event()
-            if max_features is not None and len(self.active) >= max_features:
+            enough = max_features is not None and len(self.active) >= max_features
+            if enough and event.alpha < self.alpha - self.tie:
                 middle = 0.5 * (self.alpha + event.alpha)
-                end = event.alpha if event.alpha > self.alpha_min + self.tie else self.alpha_min
-                self._move_to(middle if event.drops else end)
+                self._move_to(middle if event.drops else event.alpha)
                 return self._finish(Status.N_FEATURES)
-            if event.alpha <= self.alpha_min + self.tie:
-                self._move_to(self.alpha_min)
-                return self._finish(Status.ALPHA if self.alpha_min > 0 else Status.PATH_END)
             self._move_to(event.alpha)
+            if self.alpha == self.alpha_min:
+                return self._finish(Status.ALPHA if self.alpha_min > 0 else Status.PATH_END)
             dropped = list(event.drops)
             self._deactivate(dropped)
         return self._finish(Status.STALLED)
@@ -167,11 +166,11 @@ class _Homotopy:
                 self.direction = free
                 return
             old = self.direction
-            step = min(
-                old[slot] / (old[slot] - free[slot]) if old[slot] > 0 else 0.0 for slot in stuck
-            )
+            # how far towards the free direction each of them allows to go
+            share = {slot: max(old[slot], 0.0) / (old[slot] - free[slot] or 1.0) for slot in stuck}
+            step = min(share.values())
             self.direction = old + step * (free - old)
-            leaving = [slot for slot in stuck if self.direction[slot] <= _PARALLEL * step]
+            leaving = [slot for slot in stuck if share[slot] <= step + _PARALLEL]
             refused.update(self.candidates.ever[slot] for slot in leaving)
             self._deactivate(leaving)
 
@@ -191,7 +190,8 @@ class _Homotopy:
             self.candidates.refine(doubtful)
             batch *= 2
         drops = tuple(slot for slot, alpha in zeros.items() if alpha >= reached - self.tie)
-        return _Event(reached, drops)
+        at_end = reached <= self.alpha_min + self.tie
+        return _Event(self.alpha_min if at_end else reached, drops)
 
     def _doubtful(self, joins: FloatArray, reached: float, batch: int) -> IntArray:
         """Return the `batch` unrefined candidates that might join first, before `reached`."""
