@@ -20,6 +20,14 @@ def rng():
 
 
 @pytest.fixture(scope="session")
+def data_folder():
+    """The folder of real data, or a skip where it is absent."""
+    if not DATA.is_dir():
+        pytest.skip("real data is not beside the checkout (../shared/data)")
+    return DATA
+
+
+@pytest.fixture(scope="session")
 def load_real():
     """Load a real dataset by name, or skip where the data folder is absent."""
 

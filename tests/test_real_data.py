@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.io import loadmat
 from tests import oracles
 
 from hsiclasso import HSICLasso, NOCCOLasso

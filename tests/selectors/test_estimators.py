@@ -10,7 +10,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.optimize import nnls
 from sklearn.base import clone
+from sklearn.linear_model import lars_path_gram
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
@@ -69,6 +71,24 @@ def test_solution_is_optimal_for_the_paper_s_objective(estimator):
             assert oracles.objective(A, T, other, alpha) >= best - 1e-9 * abs(best)
     smooth = best - alpha * selector.coef_.sum()
     assert smooth == pytest.approx(oracles.expanded_objective(A, T, selector.coef_), rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=measure_of)
+def test_path_on_the_explicit_problem_with_n_squared_rows(estimator):
+    """Section 2.4: the same lasso with vectorised matrices, solved by SciPy and scikit-learn."""
+    X, y, _ = make_data1(40, 15, random_state=5)
+    design, target = oracles.explicit_problem(X, y, measure_of(estimator))
+    tight = clone(estimator).set_params(tol=1e-10)
+
+    end = clone(tight).set_params(alpha=0.0).fit(X, y).coef_
+    np.testing.assert_allclose(end, nnls(design, target)[0], rtol=1e-6, atol=1e-8 * end.max())
+
+    alphas, _, path = lars_path_gram(
+        design.T @ target, design.T @ design, n_samples=1, positive=True, method="lasso"
+    )
+    for alpha, expected in zip(alphas[1:-1], path.T[1:-1], strict=True):
+        found = clone(tight).set_params(alpha=alpha).fit(X, y).coef_
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7 * expected.max())
 
 
 def test_finds_the_causal_features():
