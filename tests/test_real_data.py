@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy.io import loadmat
-from tests import oracles
 
 from hsiclasso import HSICLasso, NOCCOLasso
+from tests import oracles
 
 #: Tables with at most 250 samples: name, and whether the target is classes.
 SETS = {

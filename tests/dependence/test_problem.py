@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests import oracles
-from tests.columns import KINDS, make
 
 from hsiclasso import InvalidInputError
 from hsiclasso.data import as_source
@@ -17,6 +15,8 @@ from hsiclasso.dependence import (
 )
 from hsiclasso.dependence import problem as problem_module
 from hsiclasso.embedding import Embedding
+from tests import oracles
+from tests.columns import KINDS, make
 
 
 def build(X, y, measure="hsic", tol=1e-6):

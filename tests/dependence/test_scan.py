@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import oracles
-from tests.columns import KINDS, make
 
 from hsiclasso.data import as_source
 from hsiclasso.dependence import make_measure, make_target, scan_relevance
 from hsiclasso.dependence import scan as scan_module
 from hsiclasso.dependence._loops import shrunk_energy
 from hsiclasso.embedding import Delta, Embedding, Gaussian
+from tests import oracles
+from tests.columns import KINDS, make
 
 MEASURES = ["hsic", "nhsic", "nocco"]
 

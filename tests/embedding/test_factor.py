@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import oracles
-from tests.columns import KINDS, columns, make
 
 from hsiclasso.embedding import Delta, Embedding, Gaussian, Shrinkage, factor_columns
+from tests import oracles
+from tests.columns import KINDS, columns, make
 
 
 def dense(column, shrinkage, width=1.0):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import oracles
 
 from hsiclasso import InvalidInputError
 from hsiclasso.embedding import Delta, Embedding, Gaussian, make_kernel
 from hsiclasso.embedding.kernels import median_distance
+from tests import oracles
 
 
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=40).filter(lambda v: len(set(v)) > 1))

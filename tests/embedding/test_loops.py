@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import oracles
-from tests.columns import KINDS, columns, make
 
 from hsiclasso.embedding import _loops
 from hsiclasso.embedding.hermite import bases
+from tests import oracles
+from tests.columns import KINDS, columns, make
 
 
 @given(columns)

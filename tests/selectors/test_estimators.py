@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVR
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests import oracles
 
 from hsiclasso import HSICLasso, NOCCOLasso, make_data1, make_data2
+from tests import oracles
 
 ESTIMATORS = [HSICLasso(), HSICLasso(measure="nhsic"), NOCCOLasso()]
 

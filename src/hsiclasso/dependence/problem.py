@@ -133,7 +133,8 @@ def _stack(factors: list[Factor]) -> tuple[FloatArray, IntArray]:
     # the factor of a constant column has no rows: a row of zeros stands for it
     rows = [f.rows if len(f.rows) else np.zeros((1, f.rows.shape[1])) for f in factors]
     ranks = np.array([len(part) for part in rows])
-    return np.concatenate(rows), np.cumsum(ranks) - ranks
+    stacked = np.concatenate(rows) if len(rows) > 1 else rows[0]
+    return stacked, np.cumsum(ranks) - ranks
 
 
 def _energies(
