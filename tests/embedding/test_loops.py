@@ -18,7 +18,7 @@ def test_standardise(column):
     block, std = column[None].copy(), np.empty(1)
     _loops.standardise(block, std)
     assert np.isfinite(block).all()
-    np.testing.assert_allclose(block.max(), -block.min(), rtol=1e-9)
+    np.testing.assert_allclose(block.max(), -block.min(), rtol=1e-6)
     np.testing.assert_allclose(block.std(), 1, rtol=1e-12)
     exponent = np.frexp(np.abs(column).max())[1]
     expected = oracles.standardise(np.ldexp(column, -exponent))
@@ -56,13 +56,19 @@ def test_hermite_features_of_several_columns(rng):
     np.testing.assert_allclose(out, np.concatenate(expected), rtol=1e-11, atol=1e-13)
 
 
-def test_magnitude_histogram(rng):
-    block = 3 * rng.standard_normal((4, 200))
-    counts = np.zeros((4, 9))
-    _loops.magnitude_histogram(block, 2.0, counts)
-    for row, found in zip(block, counts, strict=True):
-        edges = [*np.arange(9) / 2, np.inf]
-        np.testing.assert_array_equal(found, np.histogram(np.abs(row), edges)[0])
+@pytest.mark.parametrize("allowed", [1e-9, 1e-3, 0.3])
+def test_choose_features(allowed, rng):
+    """The twin: histogram, residual sums of every expansion, first that is small enough."""
+    block, residual = 2 * rng.standard_normal((30, 200)), bases().residual
+    found = [np.zeros(30, dtype=np.int64) for _ in range(3)]
+    _loops.choose_features(block, 4.0, residual, 200 * allowed, 4.0, *found)
+    for z, basis, count, bulk in zip(block, *found, strict=True):
+        histogram = np.histogram(np.abs(z), np.arange(49) / 4)[0]
+        left = residual @ histogram
+        needed = np.sum(left > 200 * allowed, axis=1) + 1
+        assert count == (needed.min() if needed.min() <= 64 else 0)
+        assert needed[basis] == needed.min()
+        assert bulk == np.sum(left > 4.0, axis=1).min() + 1
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

@@ -13,8 +13,8 @@ from hsiclasso.embedding.hermite import REACH
 
 __all__ = ["relate_closed_form", "relevance_from_moments", "shrunk_energy"]
 
-#: Doubles of features evaluated at once: they stay in cache, and BLAS need not repack them.
-_PIECE = 1 << 15
+#: Multiply-adds of one product: up to about so many, BLAS does not repack its operands.
+_PIECE = 1_000_000
 
 
 @compiled
@@ -62,7 +62,7 @@ def relevance_from_moments(
 ) -> tuple[float, float]:
     """Relevance of one column, and n times its squared mean feature vector.
 
-    `cross` is (N, >= rank + 1): features times the `rank` rows of the target's factor, then
+    `cross` is (N, rank + 1): features times the `rank` rows of the target's factor, then
     features times ones. `gram` is (N, N) features times features; it is overwritten, and not
     used by plain HSIC.
     """
@@ -95,14 +95,14 @@ def relate_closed_form(
     basis, counts : (k,) expansion of each column
     table : (B, N) table to look eigenfunctions up in, or empty
     scale, decay, up, back : coefficients of the expansions
-    target : (n_runs, >= rank + 1, run) factor of the target cut into runs of samples and
+    target : (n_runs, rank + 1, run) factor of the target cut into runs of samples and
         zero-padded, with a row of ones after the `rank` rows of the factor
     ridge, normalised : the measure
     relevance, mass : (k,) results: <A_k, T>, and n times the squared mean feature vector
     """
     k, n = values.shape
     n_runs, width, run = target.shape
-    limit = max(_PIECE // run, counts.max())
+    limit = max(_PIECE // (run * width), counts.max())
     buffer = np.empty((limit, run))
     with_gram = normalised or ridge > 0.0
     first = 0

@@ -18,8 +18,11 @@ from hsiclasso.embedding import Embedding, Factor, factor_columns
 
 __all__ = ["DependenceProblem"]
 
-#: Least bytes of factors kept for later; a large table allows a quarter of its own size.
-_CACHE_BYTES = 64 * 2**20
+#: Bytes of factors kept for later: half of what the table takes in double precision, between
+#: these limits.
+_CACHE_BYTES = (64 * 2**20, 512 * 2**20)
+#: Factors of rank 13 that are kept in any case: active features are met again and again.
+_CACHE_FACTORS = 32
 #: Doubles of stacked factors multiplied at once.
 _STACK = 1 << 19
 
@@ -59,7 +62,9 @@ class DependenceProblem:
         self._n_threads = n_threads
         self._shrinkage = measure.shrinkage(source.n_samples)
         self._cache: OrderedDict[int, Factor] = OrderedDict()
-        self._free_bytes = max(_CACHE_BYTES, 2 * source.n_samples * source.n_features)
+        n, d = source.n_samples, source.n_features
+        self._free_bytes = max(_CACHE_FACTORS * 13 * 8 * n, int(np.clip(4 * n * d, *_CACHE_BYTES)))
+        self._norm2: dict[int, float] = {}
         self._lock = threading.Lock()
         self.linear = scan.relevance
         self.target_norm2 = target.norm2
@@ -84,14 +89,9 @@ class DependenceProblem:
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of A_k."""
-        out = np.empty(rows.size)
-
-        def fill(part: slice) -> int:
-            out[part] = [factor.norm**2 for factor in self.factors(rows[part])]
-            return 0
-
-        self._for_parts(fill, rows.size)
-        return out
+        unknown = np.array([k for k in rows.tolist() if k not in self._norm2], dtype=np.int64)
+        self._for_parts(lambda part: len(self.factors(unknown[part])), unknown.size)
+        return np.array([self._norm2[k] for k in rows.tolist()])
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`."""
@@ -119,6 +119,7 @@ class DependenceProblem:
         return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
     def _remember(self, column: int, factor: Factor) -> None:
+        self._norm2[column] = factor.norm**2
         if column in self._cache:
             return
         self._cache[column] = factor

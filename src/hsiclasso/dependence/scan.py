@@ -109,7 +109,7 @@ class _Relate:
         self.share = self.shrinkage.usual_share(embedding.tol, n)
         self.n = n
         self.rank = len(target.factor.rows)
-        self.target = np.zeros((-(-(self.rank + 1) // 8) * 8, n))  # BLAS likes multiples of 8
+        self.target = np.zeros((self.rank + 1, n))
         self.target[: self.rank] = target.factor.rows
         self.target[self.rank] = 1.0
         self.runs = _cut(self.target, min(n, _RUN))

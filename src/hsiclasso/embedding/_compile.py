@@ -22,8 +22,11 @@ def compiled(function: Function) -> Function:
 
 
 def summing(function: Function) -> Function:
-    """Compile a loop whose sums may be taken in any order, and so in vector lanes."""
-    return _compile(function, _OPTIONS | {"fastmath": {"contract", "reassoc", "nsz"}})
+    """Compile a loop whose sums and extrema may be taken in any order, and so in vector lanes.
+
+    It must not meet NaN.
+    """
+    return _compile(function, _OPTIONS | {"fastmath": {"contract", "reassoc", "nsz", "nnan"}})
 
 
 def inlined(function: Function) -> Function:

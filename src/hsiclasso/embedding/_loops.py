@@ -17,9 +17,10 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.embedding._compile import compiled, inlined, summing
 
 __all__ = [
+    "choose_features",
     "count_pairs_within",
+    "features_needed",
     "hermite_features",
-    "magnitude_histogram",
     "pivoted_cholesky",
     "standardise",
     "table_features",
@@ -101,25 +102,64 @@ def standardise(block: FloatArray, std: FloatArray) -> None:
         deviation = math.sqrt(max(0.0, second / n - (first / n) ** 2))
         std[j] = math.ldexp(deviation, exponent)
         inverse = 1.0 / deviation
-        low = row[0]
-        high = row[0]
-        for i in range(n):
-            low = min(low, row[i])
-            high = max(high, row[i])
-        middle = 0.5 * (low + high)
+        middle = 0.5 * math.ldexp(low, -exponent) + 0.5 * math.ldexp(high, -exponent) - mean
         for i in range(n):
             row[i] = (row[i] - middle) * inverse
 
 
+@summing
+def _left_out(histogram: FloatArray, residual: FloatArray) -> float:
+    """Bound on the trace that an expansion leaves out of a column."""
+    total = 0.0
+    for b in range(residual.size):
+        total += histogram[b] * residual[b]
+    return total
+
+
 @compiled
-def magnitude_histogram(block: FloatArray, inverse_width: float, counts: FloatArray) -> None:
-    """Count |z| of each row of `block` (k, n) into equal bins, the last one open."""
-    k, n = block.shape
-    last = counts.shape[1] - 1
-    for j in range(k):
-        for i in range(n):
-            scaled = abs(block[j, i]) * inverse_width
-            counts[j, int(scaled) if scaled < last else last] += 1.0
+def features_needed(histogram: FloatArray, residual: FloatArray, allowed: float) -> int:
+    """Least number of features that leave out at most `allowed`, or one more than there are.
+
+    `residual` (N, n_bins) falls with the number of features, so bisection finds it.
+    """
+    few = 0
+    many = residual.shape[0] + 1
+    while many - few > 1:
+        middle = (few + many) // 2
+        if _left_out(histogram, residual[middle - 1]) <= allowed:
+            many = middle
+        else:
+            few = middle
+    return int(many)
+
+
+@compiled
+def choose_features(
+    block: FloatArray, bins_per_unit: float, residual: FloatArray, allowed: float,
+    bulk_allowed: float, basis: IntArray, counts: IntArray, bulk: IntArray,
+) -> None:  # fmt: skip
+    """Choose for each row of `block` (k, n) the basis that needs the fewest features.
+
+    `residual` (n_bases, N, n_bins) bounds what is left out of a value by the bin of its
+    magnitude; `allowed` and `bulk_allowed` bound the sums over a row. `counts` is 0 where a
+    value lies beyond the last bin or N features do not suffice.
+    """
+    n_bases, most, n_bins = residual.shape
+    for j in range(block.shape[0]):
+        histogram = np.zeros(n_bins + 1)
+        for i in range(block.shape[1]):
+            scaled = abs(block[j, i]) * bins_per_unit
+            histogram[int(scaled) if scaled < n_bins else n_bins] += 1.0
+        counts[j] = most + 1
+        bulk[j] = most + 1
+        for s in range(n_bases):
+            needed = features_needed(histogram, residual[s], allowed)
+            if needed < counts[j]:
+                counts[j] = needed
+                basis[j] = s
+            bulk[j] = min(bulk[j], features_needed(histogram, residual[s], bulk_allowed))
+        if counts[j] > most or histogram[n_bins] > 0.0:
+            counts[j] = 0
 
 
 @compiled

@@ -139,20 +139,13 @@ def choose_expansion(block: FloatArray, allowed: float, *, only: int | None = No
     only : int, optional
         The one basis to choose from.
     """
-    from hsiclasso.embedding._loops import magnitude_histogram
+    from hsiclasso.embedding._loops import choose_features
 
     k, n = block.shape
-    residual = bases().residual
-    n_bases, n_counts, n_bins = residual.shape
-    histogram = np.zeros((k, n_bins + 1))
-    magnitude_histogram(block, float(_BINS_PER_UNIT), histogram)
-    left = (histogram[:, :n_bins] @ residual.reshape(-1, n_bins).T).reshape(k, n_bases, -1)
-    # residuals decrease with every feature, so counting the excesses finds the first that is low
-    needed = np.sum(left > allowed * n, axis=2) + 1
-    if only is not None:
-        needed[:, np.arange(n_bases) != only] = n_counts + 1
-    basis = needed.argmin(axis=1)
-    counts = needed[np.arange(k), basis]
-    counts[(counts > n_counts) | (histogram[:, -1] > 0)] = 0
-    bulk = np.sum(left > BULK_SHARE * n, axis=2).min(axis=1) + 1
-    return Choice(basis, counts, bulk)
+    first, last = (0, len(_SPREADS)) if only is None else (only, only + 1)
+    basis, counts, bulk = (np.zeros(k, dtype=np.int64) for _ in range(3))
+    choose_features(
+        block, float(_BINS_PER_UNIT), bases().residual[first:last], allowed * n, BULK_SHARE * n,
+        basis, counts, bulk,
+    )  # fmt: skip
+    return Choice(basis + first, counts, bulk)
