@@ -23,7 +23,7 @@ def build(X, y, measure="hsic", tol=1e-6):
     measure, embedding = make_measure(measure), Embedding(tol=tol)
     target, source = make_target(y, embedding, measure), as_source(X)
     scan = scan_relevance(source, target, measure, embedding)
-    return DependenceProblem(source, target, scan, measure, embedding)
+    return DependenceProblem(source, scan, measure, embedding)
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,12 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source
 from hsiclasso.dependence.measures import Measure
 from hsiclasso.dependence.scan import Scan
-from hsiclasso.dependence.target import Target
 from hsiclasso.dependence.threads import run_threaded
 from hsiclasso.embedding import Embedding, Factor, factor_columns
 
 __all__ = ["DependenceProblem"]
 
-#: Bytes of factors kept for later: half of what the table takes in double precision, between
+#: Bytes of factors kept for later: a quarter of what the table takes in double precision, between
 #: these limits.
 _CACHE_BYTES = (64 * 2**20, 512 * 2**20)
 #: Factors of rank 13 that are kept in any case: active features are met again and again.
@@ -34,8 +33,6 @@ class DependenceProblem:
     ----------
     source : Source
         The table.
-    target : Target
-        Factored target.
     scan : Scan
         Result of the pass over the data.
     measure : Measure
@@ -49,7 +46,6 @@ class DependenceProblem:
     def __init__(
         self,
         source: Source,
-        target: Target,
         scan: Scan,
         measure: Measure,
         embedding: Embedding,
@@ -63,11 +59,11 @@ class DependenceProblem:
         self._shrinkage = measure.shrinkage(source.n_samples)
         self._cache: OrderedDict[int, Factor] = OrderedDict()
         n, d = source.n_samples, source.n_features
-        self._free_bytes = max(_CACHE_FACTORS * 13 * 8 * n, int(np.clip(4 * n * d, *_CACHE_BYTES)))
+        self._free_bytes = max(_CACHE_FACTORS * 13 * 8 * n, int(np.clip(2 * n * d, *_CACHE_BYTES)))
         self._norm2: dict[int, float] = {}
         self._lock = threading.Lock()
         self.linear = scan.relevance
-        self.target_norm2 = target.norm2
+        self.target_norm2 = scan.target_norm2
 
     def factors(self, columns: IntArray) -> list[Factor]:
         """Return the factors of some columns, from the cache where they are."""

@@ -40,6 +40,8 @@ class Scan:
     ----------
     relevance : ndarray of shape (d,)
         <A_k, T> of every feature.
+    target_norm2 : float
+        Squared Frobenius norm of T.
     varies : ndarray of bool of shape (d,)
         False for constant features, whose relevance is 0.
     error : float
@@ -47,6 +49,7 @@ class Scan:
     """
 
     relevance: FloatArray
+    target_norm2: float
     varies: BoolArray
     error: float
 
@@ -96,7 +99,7 @@ def scan_relevance(
             progress("relevance", done, d)
 
     run_threaded(scan_block, range(0, d, width), n_threads, report)
-    return Scan(relevance, varies, float(error.max(initial=0.0)))
+    return Scan(relevance, target.norm2, varies, float(error.max(initial=0.0)))
 
 
 class _Relate:
@@ -109,10 +112,7 @@ class _Relate:
         self.share = self.shrinkage.usual_share(embedding.tol, n)
         self.n = n
         self.rank = len(target.factor.rows)
-        self.target = np.zeros((self.rank + 1, n))
-        self.target[: self.rank] = target.factor.rows
-        self.target[self.rank] = 1.0
-        self.runs = _cut(self.target, min(n, _RUN))
+        self.runs = _cut(target.factor.rows, min(n, _RUN))
 
     def block(
         self, block: FloatArray, relevance: FloatArray, error: FloatArray, varies: BoolArray
@@ -152,7 +152,7 @@ class _Relate:
             rows, left = self.embedding.rows(column, share)
             gram = rows @ rows.T if self.measure.needs_gram else np.empty((0, 0))
             relevance, mass = relevance_from_moments(
-                gram, rows @ self.target.T, self.rank, self.n,
+                gram, self.cross(rows), self.rank, self.n,
                 self.shrinkage.ridge, self.measure.normalised,
             )  # fmt: skip
             trace = np.sum(rows * rows) - mass
@@ -162,16 +162,28 @@ class _Relate:
             share *= 0.5 * tol / error
         return relevance, error
 
+    def cross(self, rows: FloatArray) -> FloatArray:
+        """Explicit features (r, n) times the target's factor and ones: (r, rank + 1)."""
+        run = self.runs.shape[2]
+        product = np.zeros((len(rows), self.rank + 1))
+        for t, target in enumerate(self.runs):
+            part = rows[:, t * run : (t + 1) * run]
+            product += part @ target[:, : part.shape[1]].T
+        return product
+
     def error(self, left: float, trace: FloatArray | np.float64, rank: IntArray) -> FloatArray:
         """Bound the relative error of a matrix from what was left out, its trace and rank."""
         norm = self.shrinkage.least_norm(np.maximum(trace, np.finfo(float).tiny), rank)
         return left * self.shrinkage.lipschitz / norm
 
 
-def _cut(target: FloatArray, run: int) -> FloatArray:
-    """Cut (r, n) into (n_runs, r, run), padded with zeros."""
-    r, n = target.shape
-    n_runs = -(-n // run)
-    padded = np.zeros((r, n_runs * run))
-    padded[:, :n] = target
-    return np.ascontiguousarray(padded.reshape(r, n_runs, run).transpose(1, 0, 2))
+def _cut(factor: FloatArray, run: int) -> FloatArray:
+    """Cut a factor (r, n) and a row of ones into runs: (n_runs, r + 1, run), zero-padded."""
+    r, n = factor.shape
+    starts = range(0, n, run)
+    runs = np.zeros((len(starts), r + 1, run))
+    for piece, start in zip(runs, starts, strict=True):
+        stop = min(n, start + run)
+        piece[:r, : stop - start] = factor[:, start:stop]
+        piece[r, : stop - start] = 1.0
+    return runs

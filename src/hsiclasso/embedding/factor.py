@@ -126,8 +126,11 @@ def _adapt(column: FloatArray, embedding: Embedding, shrinkage: Shrinkage, share
 
 
 def _rotate(phi: FloatArray, left: float, shrinkage: Shrinkage, tol: float) -> Factor:
-    """Turn the features of a column to orthogonal rows and drop what is below `tol`."""
-    phi = phi - phi.mean(axis=1, keepdims=True)
+    """Turn the features of a column to orthogonal rows and drop what is below `tol`.
+
+    The features are centred in place.
+    """
+    phi -= phi.mean(axis=1, keepdims=True)
     eigenvalues, vectors = np.linalg.eigh(phi @ phi.T)
     eigenvalues = np.maximum(eigenvalues[::-1], 0.0)
     mapped = shrinkage(eigenvalues)

@@ -139,13 +139,17 @@ def _select(
     """Make factors, take inner products, solve, describe."""
     embedding, measure = settings.embedding, settings.measure
     n_threads = effective_n_jobs(settings.n_jobs)
-    y_embedding = Embedding(prepared.kernel, embedding.tol)
-    target = make_target(prepared.values, y_embedding, measure)
+    # the target's factor may be large, and is of no use after the pass
     scan = scan_relevance(
-        source, target, measure, embedding, n_threads=n_threads, progress=progress
+        source,
+        make_target(prepared.values, Embedding(prepared.kernel, embedding.tol), measure),
+        measure,
+        embedding,
+        n_threads=n_threads,
+        progress=progress,
     )
     constant = _warn_constant(source, scan)
-    problem = DependenceProblem(source, target, scan, measure, embedding, n_threads=n_threads)
+    problem = DependenceProblem(source, scan, measure, embedding, n_threads=n_threads)
 
     def report(size: int) -> None:
         if progress is not None:
