@@ -64,20 +64,20 @@ def _exp(x: float) -> float:
 
 
 @summing
-def standardise(block: FloatArray, std: FloatArray) -> None:
+def standardise(
+    block: FloatArray, lowest: FloatArray, highest: FloatArray, std: FloatArray
+) -> None:
     """Scale each row of `block` (k, n) to unit deviation (divisor n), its range centred on 0.
 
-    Rows that do not vary become zeros, with `std` 0. The kernel does not see shifts, and the
+    `lowest` and `highest` (k,) are the extremes of the rows; deviations go to `std` (k,). Rows
+    that do not vary become zeros, with `std` 0. The kernel does not see shifts, and the
     smaller the largest magnitude, the fewer features a column needs.
     """
     k, n = block.shape
     for j in range(k):
         row = block[j]
-        low = row[0]
-        high = row[0]
-        for i in range(n):
-            low = min(low, row[i])
-            high = max(high, row[i])
+        low = lowest[j]
+        high = highest[j]
         if low == high:
             row[:] = 0.0
             std[j] = 0.0
@@ -111,7 +111,7 @@ def standardise(block: FloatArray, std: FloatArray) -> None:
 def _left_out(histogram: FloatArray, residual: FloatArray) -> float:
     """Bound on the trace that an expansion leaves out of a column."""
     total = 0.0
-    for b in range(residual.size):
+    for b in range(histogram.size):
         total += histogram[b] * residual[b]
     return total
 
@@ -120,7 +120,8 @@ def _left_out(histogram: FloatArray, residual: FloatArray) -> float:
 def features_needed(histogram: FloatArray, residual: FloatArray, allowed: float) -> int:
     """Least number of features that leave out at most `allowed`, or one more than there are.
 
-    `residual` (N, n_bins) falls with the number of features, so bisection finds it.
+    `histogram` may stop at the last bin that is not empty. `residual` (N, n_bins) falls with
+    the number of features, so that bisection finds it.
     """
     few = 0
     many = residual.shape[0] + 1
@@ -150,6 +151,11 @@ def choose_features(
         for i in range(block.shape[1]):
             scaled = abs(block[j, i]) * bins_per_unit
             histogram[int(scaled) if scaled < n_bins else n_bins] += 1.0
+        beyond = histogram[n_bins] > 0.0
+        used = n_bins
+        while used > 1 and histogram[used - 1] == 0.0:
+            used -= 1
+        histogram = histogram[:used]
         counts[j] = most + 1
         bulk[j] = most + 1
         for s in range(n_bases):
@@ -158,7 +164,7 @@ def choose_features(
                 counts[j] = needed
                 basis[j] = s
             bulk[j] = min(bulk[j], features_needed(histogram, residual[s], bulk_allowed))
-        if counts[j] > most or histogram[n_bins] > 0.0:
+        if counts[j] > most or beyond:
             counts[j] = 0
 
 

@@ -64,7 +64,7 @@ def standardised(block: FloatArray, kernel: Gaussian) -> BoolArray:
     from hsiclasso.embedding._loops import standardise
 
     std = np.empty(block.shape[0])
-    standardise(block, std)
+    standardise(block, block.min(axis=1), block.max(axis=1), std)
     varies = std > 0
     if kernel.width == "median":
         for j in np.flatnonzero(varies):
