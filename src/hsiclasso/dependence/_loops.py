@@ -58,14 +58,15 @@ def _squares(values: FloatArray, width: int) -> float:
 
 @compiled
 def relevance_from_moments(
-    gram: FloatArray, cross: FloatArray, rank: int, n: int, ridge: float, normalised: bool
+    gram: FloatArray, cross: FloatArray, n: int, ridge: float, normalised: bool
 ) -> tuple[float, float]:
     """Relevance of one column, and n times its squared mean feature vector.
 
-    `cross` is (N, rank + 1): features times the `rank` rows of the target's factor, then
-    features times ones. `gram` is (N, N) features times features; it is overwritten, and not
+    `cross` is (N, r + 1): features times the r rows of the target's factor, then features
+    times ones. `gram` is (N, N) features times features; it is overwritten, and not
     used by plain HSIC.
     """
+    rank = cross.shape[1] - 1
     sums = cross[:, rank]
     mass = 0.0
     for i in range(sums.size):
@@ -84,7 +85,7 @@ def relevance_from_moments(
 def relate_closed_form(
     values: FloatArray, basis: IntArray, counts: IntArray, table: FloatArray,
     scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
-    target: FloatArray, rank: int, ridge: float, normalised: bool,
+    target: FloatArray, ridge: float, normalised: bool,
     relevance: FloatArray, mass: FloatArray,
 ) -> None:  # fmt: skip
     """Relate columns in closed form to the target, a cache-sized piece at a time.
@@ -95,8 +96,8 @@ def relate_closed_form(
     basis, counts : (k,) expansion of each column
     table : (B, N) table to look eigenfunctions up in, or empty
     scale, decay, up, back : coefficients of the expansions
-    target : (n_runs, rank + 1, run) factor of the target cut into runs of samples and
-        zero-padded, with a row of ones after the `rank` rows of the factor
+    target : (n_runs, r + 1, run) factor of the target cut into runs of samples, zero-padded,
+        with a row of ones after the r rows of the factor
     ridge, normalised : the measure
     relevance, mass : (k,) results: <A_k, T>, and n times the squared mean feature vector
     """
@@ -138,7 +139,7 @@ def relate_closed_form(
             size = counts[j]
             gram = grams[j - first, :size, :size] if with_gram else grams[:0, :0, 0]
             relevance[j], mass[j] = relevance_from_moments(
-                gram, cross[start : start + size], rank, n, ridge, normalised
+                gram, cross[start : start + size], n, ridge, normalised
             )
             start += size
         first = last

@@ -22,6 +22,8 @@ __all__ = ["DependenceProblem"]
 _CACHE_BYTES = (64 * 2**20, 512 * 2**20)
 #: Factors of rank 13 that are kept in any case: active features are met again and again.
 _CACHE_FACTORS = 32
+#: Parts of a block that are worth a pool of threads.
+_MIN_PARTS = 4
 #: Doubles of stacked factors multiplied at once.
 _STACK = 1 << 19
 
@@ -107,7 +109,9 @@ class DependenceProblem:
         return out
 
     def _for_parts(self, fill: Callable[[slice], int], size: int) -> None:
-        run_threaded(fill, self._parts(size), self._n_threads)
+        parts = self._parts(size)
+        # starting threads costs more than a few small products
+        run_threaded(fill, parts, self._n_threads if len(parts) >= _MIN_PARTS else 1)
 
     def _parts(self, size: int) -> list[slice]:
         """Split columns so that a stack of their factors, of rank 16 or so, stays small."""

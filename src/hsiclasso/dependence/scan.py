@@ -111,7 +111,6 @@ class _Relate:
         self.shrinkage = measure.shrinkage(n)
         self.share = self.shrinkage.usual_share(embedding.tol, n)
         self.n = n
-        self.rank = len(target.factor.rows)
         self.runs = _cut(target.factor.rows, min(n, _RUN))
 
     def block(
@@ -138,7 +137,7 @@ class _Relate:
         relate_closed_form(
             closed.values, choice.basis, choice.counts, closed.table,
             made.scale, made.decay, made.up, made.back,
-            self.runs, self.rank, self.shrinkage.ridge, self.measure.normalised, relevance, mass,
+            self.runs, self.shrinkage.ridge, self.measure.normalised, relevance, mass,
         )  # fmt: skip
         bulk_trace = self.n * (1 - BULK_SHARE) - closed.left - mass
         return relevance, self.error(closed.left, bulk_trace, choice.bulk)
@@ -152,9 +151,8 @@ class _Relate:
             rows, left = self.embedding.rows(column, share)
             gram = rows @ rows.T if self.measure.needs_gram else np.empty((0, 0))
             relevance, mass = relevance_from_moments(
-                gram, self.cross(rows), self.rank, self.n,
-                self.shrinkage.ridge, self.measure.normalised,
-            )  # fmt: skip
+                gram, self.cross(rows), self.n, self.shrinkage.ridge, self.measure.normalised
+            )
             trace = np.sum(rows * rows) - mass
             error = float(self.error(left, trace, np.array(len(rows))))
             if error <= tol:
@@ -163,9 +161,9 @@ class _Relate:
         return relevance, error
 
     def cross(self, rows: FloatArray) -> FloatArray:
-        """Explicit features (r, n) times the target's factor and ones: (r, rank + 1)."""
-        run = self.runs.shape[2]
-        product = np.zeros((len(rows), self.rank + 1))
+        """Explicit features (r, n) times the target's factor and ones: (r, width)."""
+        _, width, run = self.runs.shape
+        product = np.zeros((len(rows), width))
         for t, target in enumerate(self.runs):
             part = rows[:, t * run : (t + 1) * run]
             product += part @ target[:, : part.shape[1]].T
