@@ -110,12 +110,19 @@ def test_progress_counts_all_columns(rng):
     assert calls[-1] == ("relevance", 30, 30)
 
 
-def test_an_error_in_the_pass_surfaces(rng):
-    def interrupt(*_):
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_interruption_of_the_pass_surfaces(n_threads, rng, monkeypatch):
+    calls = []
+
+    def interrupt(*call):
+        calls.append(call)
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(scan_module, "_BLOCK", 20)
+    X, y = rng.standard_normal((20, 30)), rng.standard_normal(20)
     with pytest.raises(KeyboardInterrupt):
-        scan(rng.standard_normal((20, 30)), rng.standard_normal(20), "hsic", progress=interrupt)
+        scan(X, y, "hsic", n_threads=n_threads, progress=interrupt)
+    assert len(calls) == 1
 
 
 def test_shrunk_energy(rng):

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso import (
     ConstantFeatureWarning,
@@ -20,6 +21,7 @@ from hsiclasso import (
 from hsiclasso.dependence import make_measure
 from hsiclasso.embedding import Embedding
 from hsiclasso.selectors import Settings, TargetOptions, select
+from hsiclasso.solvers import homotopy
 
 
 @pytest.fixture
@@ -115,6 +117,13 @@ def test_neighbours_are_nearest_first_and_not_the_feature_itself(data):
         assert similarity == sorted(similarity, reverse=True)
         assert feature.index not in [other.index for other in feature.neighbours]
         assert all(0 <= s <= 1 for s in similarity)
+
+
+def test_a_stalled_path_warns_with_its_gap(data, monkeypatch):
+    monkeypatch.setattr(homotopy, "_MAX_STEPS", 3)
+    with pytest.warns(ConvergenceWarning, match="rounding errors.*duality gap reached is"):
+        selector = HSICLasso(20).fit(*data)
+    assert selector.result_.status == "STALLED"
 
 
 def test_progress_and_interruption(data):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 from sklearn.linear_model import lars_path_gram
 
-from hsiclasso.solvers import ExplicitProblem, Status, nonnegative_lasso_path
+from hsiclasso.solvers import ExplicitProblem, Status, homotopy, nonnegative_lasso_path
 
 
 def design(seed, *, rounded, duplicates):
@@ -145,6 +145,37 @@ def test_all_tied_at_once():
     assert path.status is Status.N_FEATURES
     assert len(path.breakpoints[0].joined) == 5
     np.testing.assert_allclose(nonnegative_lasso_path(problem).coefficients(), 1)
+
+
+def test_a_tied_feature_gives_way_to_two_others():
+    """The first of three tied features would get a negative weight beside the other two."""
+    gram = np.array([[1.0, 0.6, 0.6], [0.6, 1.0, 0.0], [0.6, 0.0, 1.0]])
+    problem = ExplicitProblem(gram, np.ones(3), 3.0)
+    path = nonnegative_lasso_path(problem)
+    assert set(path.breakpoints[0].joined) == {1, 2}
+    np.testing.assert_allclose(path.coefficients(), [0, 1, 1], atol=1e-12)
+    assert np.sum(nonnegative_lasso_path(problem, max_features=2).coefficients() > 0) == 2
+
+
+@given(st.integers(0, 100_000))
+def test_everything_tied_at_the_start(seed):
+    rng = np.random.default_rng(seed)
+    n, d = 30, int(rng.integers(2, 12))
+    A = np.abs(rng.standard_normal((n, d)))
+    t = A @ np.linalg.solve(A.T @ A, np.ones(d))  # every column has the same relevance
+    problem = explicit(A, t)
+    path = nonnegative_lasso_path(problem)
+    assert path.status is Status.PATH_END
+    for step, point in enumerate(path.breakpoints):
+        assert_optimal(problem, path.coefficients(step), point.alpha)
+
+
+def test_a_path_without_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(homotopy, "_MAX_STEPS", 2)
+    problem = ExplicitProblem(np.eye(4), np.arange(1.0, 5.0), 30.0)
+    path = nonnegative_lasso_path(problem)
+    assert path.status is Status.STALLED
+    assert_optimal(problem, path.coefficients(), path.alpha)
 
 
 def test_nothing_relevant():

@@ -257,7 +257,7 @@ class NOCCOLasso(_KernelLasso):
     Examples
     --------
     >>> from hsiclasso import NOCCOLasso, make_data1
-    >>> X, y, causal = make_data1(300, 50, random_state=0)
+    >>> X, y, causal = make_data1(500, 50, random_state=0)
     >>> set(NOCCOLasso(4).fit(X, y).selected_) == set(causal)
     True
     """

@@ -32,6 +32,8 @@ __all__ = ["nonnegative_lasso_path"]
 _TIE = 1e-13
 #: A correlation that gains less on the penalty, per unit of it, runs parallel to it.
 _PARALLEL = 1e-10
+#: Breakpoints after which a path is given up; one of d features seldom has more than 3 d.
+_MAX_STEPS = 200_000
 #: Candidates refined at once; doubled as long as the next event is not certain.
 _BATCH = 8
 
@@ -107,7 +109,7 @@ class _Homotopy:
             self._record([], [])
             return self._finish(Status.ALPHA if self.alpha > 0 else Status.NOTHING_RELEVANT)
         dropped: list[int] = []
-        for _ in range(100 + 20 * min(len(self.candidates.order), 10_000)):
+        for _ in range(_MAX_STEPS):
             before = set(self.active)
             self._resolve_ties()
             self._record([slot for slot in self.active if slot not in before], dropped)
@@ -248,7 +250,7 @@ class _Homotopy:
         positive = [slot for slot in self.active if self.weights[slot] > 0]
         self.breakpoints.append(
             Breakpoint(
-                self.alpha,
+                float(self.alpha),
                 self._features(positive),
                 self.weights[positive],
                 tuple(self._features(joined).tolist()),
