@@ -85,7 +85,7 @@ def cost_of(X, embedding: Embedding) -> Cost:
         closed=closed,
         embed=_nanoseconds(lambda: embed(X, embedding), X.size),
         whole_pass=_nanoseconds(
-            lambda: scan_relevance(source, target, measure, embedding, n_jobs=1), X.size
+            lambda: scan_relevance(source, target, measure, embedding), X.size
         ),
         error=max(errors),
     )

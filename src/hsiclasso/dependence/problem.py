@@ -23,7 +23,7 @@ _CACHE_BYTES = (64 * 2**20, 512 * 2**20)
 #: Factors of rank 13 that are kept in any case: active features are met again and again.
 _CACHE_FACTORS = 32
 #: Parts of a block that are worth a pool of threads.
-_MIN_PARTS = 4
+_MIN_PARTS = 8
 #: Doubles of stacked factors multiplied at once.
 _STACK = 1 << 19
 
