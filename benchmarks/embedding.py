@@ -84,9 +84,7 @@ def cost_of(X, embedding: Embedding) -> Cost:
         features=float(np.mean([len(phi) for phi in features])),
         closed=closed,
         embed=_nanoseconds(lambda: embed(X, embedding), X.size),
-        whole_pass=_nanoseconds(
-            lambda: scan_relevance(source, target, measure, embedding), X.size
-        ),
+        whole_pass=_nanoseconds(lambda: scan_relevance(source, target, measure, embedding), X.size),
         error=max(errors),
     )
 

@@ -60,7 +60,6 @@ def test_blocks_are_parts_of_one_matrix(table):
 def test_a_full_cache_changes_nothing(table, monkeypatch):
     whole = build(*table).block(np.arange(12), np.arange(12))
     monkeypatch.setattr(problem_module, "_CACHE_BYTES", (1, 1))
-    monkeypatch.setattr(problem_module, "_CACHE_FACTORS", 0)
     monkeypatch.setattr(problem_module, "_STACK", 1)
     np.testing.assert_allclose(build(*table).block(np.arange(12), np.arange(12)), whole, rtol=1e-12)
 

@@ -17,15 +17,15 @@ from hsiclasso.embedding import Embedding, Factor, factor_columns
 
 __all__ = ["DependenceProblem"]
 
-#: Bytes of factors kept for later: a quarter of what the table takes in double precision, between
-#: these limits.
+#: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
+#: double precision, between these limits.
 _CACHE_BYTES = (64 * 2**20, 512 * 2**20)
-#: Factors of rank 13 that are kept in any case: active features are met again and again.
-_CACHE_FACTORS = 32
 #: Parts of a block that are worth a pool of threads.
 _MIN_PARTS = 8
 #: Doubles of stacked factors multiplied at once.
 _STACK = 1 << 19
+#: Fewest samples multiplied at once.
+_LEAST_RUN = 256
 
 
 class DependenceProblem:
@@ -60,20 +60,22 @@ class DependenceProblem:
         self._n_threads = n_threads
         self._shrinkage = measure.shrinkage(source.n_samples)
         self._cache: OrderedDict[int, Factor] = OrderedDict()
-        n, d = source.n_samples, source.n_features
-        self._free_bytes = max(_CACHE_FACTORS * 13 * 8 * n, int(np.clip(2 * n * d, *_CACHE_BYTES)))
+        self._kept: dict[int, Factor] = {}
+        size = source.n_samples * source.n_features
+        self._free_bytes = int(np.clip(size, *_CACHE_BYTES))
         self._norm2: dict[int, float] = {}
         self._lock = threading.Lock()
         self.linear = scan.relevance
         self.target_norm2 = scan.target_norm2
 
-    def factors(self, columns: IntArray) -> list[Factor]:
-        """Return the factors of some columns, from the cache where they are."""
+    def factors(self, columns: IntArray, *, keep: bool = False) -> list[Factor]:
+        """Return the factors of some columns, made or remembered.
+
+        With `keep` they are remembered for good, else as long as there is room.
+        """
         wanted = columns.tolist()
         with self._lock:
-            made = {k: self._cache[k] for k in wanted if k in self._cache}
-            for k in made:
-                self._cache.move_to_end(k)
+            made = {k: self._recall(k, keep) for k in wanted if k in self._kept or k in self._cache}
         missing = [k for k in dict.fromkeys(wanted) if k not in made]
         if missing:
             block = self._source.block(np.array(missing)).T
@@ -82,7 +84,7 @@ class DependenceProblem:
                 made[k] = self._measure.finish(factor)
             with self._lock:
                 for k in missing:
-                    self._remember(k, made[k])
+                    self._remember(k, made[k], keep)
         return [made[k] for k in wanted]
 
     def diagonal(self, rows: IntArray) -> FloatArray:
@@ -92,17 +94,15 @@ class DependenceProblem:
         return np.array([self._norm2[k] for k in rows.tolist()])
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`."""
-        if rows.size < cols.size:
-            # the longer side is walked once, the shorter one is likely to stay in the cache
-            return np.ascontiguousarray(self.block(cols, rows).T)
+        r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`.
+
+        The factors of `cols`, which a solver asks for again and again, are kept.
+        """
         out = np.empty((rows.size, cols.size))
+        right = self.factors(cols, keep=True)
 
         def fill(part: slice) -> int:
-            left = _stack(self.factors(rows[part]))
-            for col_part in self._parts(cols.size):
-                right = _stack(self.factors(cols[col_part]))
-                out[part, col_part] = _energies(*left, *right)
+            out[part] = _energies(self.factors(rows[part]), right)
             return 0
 
         self._for_parts(fill, rows.size)
@@ -118,30 +118,49 @@ class DependenceProblem:
         step = max(1, _STACK // (16 * self._source.n_samples))
         return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
-    def _remember(self, column: int, factor: Factor) -> None:
+    def _recall(self, column: int, keep: bool) -> Factor:
+        if column in self._kept:
+            return self._kept[column]
+        if keep:
+            self._kept[column] = self._cache.pop(column)
+            self._free_bytes += self._kept[column].rows.nbytes
+            return self._kept[column]
+        self._cache.move_to_end(column)
+        return self._cache[column]
+
+    def _remember(self, column: int, factor: Factor, keep: bool) -> None:
         self._norm2[column] = factor.norm**2
-        if column in self._cache:
-            return
-        self._cache[column] = factor
-        self._free_bytes -= factor.rows.nbytes
-        while self._free_bytes < 0 and self._cache:
-            _, oldest = self._cache.popitem(last=False)
-            self._free_bytes += oldest.rows.nbytes
+        if keep:
+            self._kept[column] = factor
+        elif column not in self._cache:
+            self._cache[column] = factor
+            self._free_bytes -= factor.rows.nbytes
+            while self._free_bytes < 0 and self._cache:
+                _, oldest = self._cache.popitem(last=False)
+                self._free_bytes += oldest.rows.nbytes
 
 
-def _stack(factors: list[Factor]) -> tuple[FloatArray, IntArray]:
-    """Stack factors row-wise, and tell where each begins."""
+def _energies(left: list[Factor], right: list[Factor]) -> FloatArray:
+    """Squared Frobenius norms of ``F_k F_l'`` for k in `left` and l in `right`.
+
+    The products are summed over runs of samples, so that stacked factors stay in cache.
+    """
+    (left_rows, left_starts), (right_rows, right_starts) = _rows(left), _rows(right)
+    n = left_rows[0].shape[1]
+    height = sum(map(len, left_rows)) + sum(map(len, right_rows))
+    run = max(_LEAST_RUN, _STACK // height)
+    product: FloatArray | float = 0.0
+    for start in range(0, n, run):
+        samples = slice(start, start + run)
+        stacked = np.concatenate([rows[:, samples] for rows in left_rows])
+        product = product + stacked @ np.concatenate([rows[:, samples] for rows in right_rows]).T
+    energies = np.square(product)
+    return np.add.reduceat(np.add.reduceat(energies, right_starts, axis=1), left_starts, axis=0)
+
+
+def _rows(factors: list[Factor]) -> tuple[list[FloatArray], IntArray]:
+    """Rows of factors, and where each begins if they are stacked."""
     # the factor of a constant column has no rows: a row of zeros stands for it
     rows = [f.rows if len(f.rows) else np.zeros((1, f.rows.shape[1])) for f in factors]
     ranks = np.array([len(part) for part in rows])
-    stacked = np.concatenate(rows) if len(rows) > 1 else rows[0]
-    return stacked, np.cumsum(ranks) - ranks
-
-
-def _energies(
-    left: FloatArray, left_starts: IntArray, right: FloatArray, right_starts: IntArray
-) -> FloatArray:
-    """Squared Frobenius norms of the blocks of ``left @ right.T``."""
-    product = left @ right.T
-    product *= product
-    return np.add.reduceat(np.add.reduceat(product, right_starts, axis=1), left_starts, axis=0)
+    return rows, np.cumsum(ranks) - ranks
