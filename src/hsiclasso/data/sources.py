@@ -72,7 +72,6 @@ class ArraySource:
         """Yield pieces of the array along its contiguous direction, without copies."""
         if self._array.dtype.kind in "biu":
             return
-        step = max(1, _CHECK_ENTRIES // max(1, min(self._array.shape)))
         if self._array.flags.c_contiguous:
             step = max(1, _CHECK_ENTRIES // self.n_features)
             yield from ((0, self._array[i : i + step]) for i in range(0, self.n_samples, step))
