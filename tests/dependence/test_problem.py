@@ -57,6 +57,28 @@ def test_blocks_are_parts_of_one_matrix(table):
     np.testing.assert_allclose(problem.block(cols, rows), whole[np.ix_(cols, rows)], rtol=1e-12)
 
 
+def test_entries_are_computed_once(table, monkeypatch):
+    problem = build(*table)
+    first = problem.block(np.array([3, 1, 7]), np.array([2, 5]))
+    made = []
+    monkeypatch.setattr(
+        problem_module,
+        "_energies",
+        lambda left, right, _threads: made.append((len(left), len(right))) or np.zeros((1, 2)),
+    )
+    again = problem.block(np.array([7, 4, 3]), np.array([5, 2]))
+    assert made == [(1, 2)]  # only the row of column 4 was missing
+    np.testing.assert_array_equal(again, [first[2, ::-1], [0, 0], first[0, ::-1]])
+
+
+def test_threads_change_nothing(table):
+    X, y = table
+    one = build(X, y).block(np.arange(3), np.arange(12))
+    problem = build(X, y)
+    problem._n_threads = 2
+    np.testing.assert_array_equal(problem.block(np.arange(3), np.arange(12)), one)
+
+
 def test_a_full_cache_changes_nothing(table, monkeypatch):
     whole = build(*table).block(np.arange(12), np.arange(12))
     monkeypatch.setattr(problem_module, "_CACHE_BYTES", (1, 1))

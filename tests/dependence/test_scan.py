@@ -76,6 +76,24 @@ def test_classes(measure, rng):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("method", ["auto", "table", "cholesky"])
+@pytest.mark.parametrize("run", [16, 1024])
+def test_a_target_with_a_heavy_tail(measure, method, run, rng, monkeypatch):
+    """The rows of its far values are related on the tail alone."""
+    monkeypatch.setattr(scan_module, "_RUN", run)
+    X = np.column_stack(
+        [make(kind, 400, i) for i, kind in enumerate(["normal", "tied", "student-t"])]
+    )
+    y = np.exp(1.5 * X[:, 0] + rng.standard_normal(400))
+    target = make_target(y, Embedding(), make_measure(measure))
+    assert target.rows.tail.size > 16
+    assert target.rows.offset.size > 0
+    found = scan(X, y, measure, method=method)
+    expected, scale = dense(X, y, measure)
+    assert (np.abs(found.relevance - expected) <= 2e-6 * scale).all()
+
+
+@pytest.mark.parametrize("measure", MEASURES)
 def test_many_runs_of_samples(measure, rng, monkeypatch):
     """Long columns are evaluated run by run: the seams must not show."""
     X, y = rng.standard_normal((150, 9)), rng.standard_normal(150)

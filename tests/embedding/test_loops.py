@@ -75,8 +75,8 @@ def test_choose_features(allowed, rng):
 def test_pivoted_cholesky(kind):
     z = oracles.standardise(np.ldexp(*_scaled(make(kind, 60, 3))))
     K = np.exp(-((z[:, None] - z) ** 2) / 2)
-    factor, residual = np.empty((60, 60)), np.empty(60)
-    rank, left = _loops.pivoted_cholesky(z, 1e-8, factor, residual)
+    factor, residual = np.empty((60, 60)), np.ones(60)
+    rank, left = _loops.pivoted_cholesky(z, 1e-8, factor, residual, 0)
     rest = K - factor[:rank].T @ factor[:rank]
     assert left <= 1e-8
     np.testing.assert_allclose(np.trace(rest), left, atol=1e-12)
@@ -90,8 +90,8 @@ def _scaled(column):
 
 
 def test_pivoted_cholesky_stops_when_it_is_full(rng):
-    factor, residual = np.empty((2, 30)), np.empty(30)
-    rank, left = _loops.pivoted_cholesky(rng.standard_normal(30), 1e-8, factor, residual)
+    factor, residual = np.empty((2, 30)), np.ones(30)
+    rank, left = _loops.pivoted_cholesky(rng.standard_normal(30), 1e-8, factor, residual, 0)
     assert rank == 2
     assert left > 1e-8
 

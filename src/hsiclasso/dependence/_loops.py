@@ -82,11 +82,56 @@ def relevance_from_moments(
 
 
 @compiled
+def _evaluate(
+    values: FloatArray, start: int, stop: int, basis: IntArray, counts: IntArray,
+    table: FloatArray, scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
+    features: FloatArray,
+) -> None:  # fmt: skip
+    """Evaluate the features of samples `start:stop`; the rest of each row becomes zero."""
+    features[:, stop - start :] = 0.0
+    if table.size > 0:
+        table_features(values, start, stop, counts, REACH, table, features)
+    else:
+        hermite_features(values, start, stop, basis, counts, scale, decay, up, back, features)
+
+
+@compiled
+def _add_tail(
+    values: FloatArray, basis: IntArray, counts: IntArray, table: FloatArray,
+    scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
+    tail: IntArray, sparse: FloatArray, features: FloatArray, cross: FloatArray,
+) -> None:  # fmt: skip
+    """Add to `cross` (N, q) the features on the tail times the rows that live there."""
+    picked = np.empty((values.shape[0], tail.size))
+    for j in range(values.shape[0]):
+        for i in range(tail.size):
+            picked[j, i] = values[j, tail[i]]
+    n_runs, _, run = sparse.shape
+    for t in range(n_runs):
+        _evaluate(
+            picked, t * run, min(tail.size, (t + 1) * run), basis, counts,
+            table, scale, decay, up, back, features,
+        )  # fmt: skip
+        cross += np.dot(features, sparse[t].T)
+
+
+@compiled
+def _add_grams(features: FloatArray, counts: IntArray, grams: FloatArray) -> None:
+    """Add the inner products of each column's features to its part of `grams` (k, N, N)."""
+    start = 0
+    for j in range(grams.shape[0]):
+        size = counts[j]
+        phi = features[start : start + size]
+        grams[j, :size, :size] += np.dot(phi, phi.T)
+        start += size
+
+
+@compiled
 def relate_closed_form(
     values: FloatArray, basis: IntArray, counts: IntArray, table: FloatArray,
     scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
-    target: FloatArray, ridge: float, normalised: bool,
-    relevance: FloatArray, mass: FloatArray,
+    dense: FloatArray, tail: IntArray, sparse: FloatArray, offset: FloatArray,
+    ridge: float, normalised: bool, relevance: FloatArray, mass: FloatArray,
 ) -> None:  # fmt: skip
     """Relate columns in closed form to the target, a cache-sized piece at a time.
 
@@ -96,15 +141,21 @@ def relate_closed_form(
     basis, counts : (k,) expansion of each column
     table : (B, N) table to look eigenfunctions up in, or empty
     scale, decay, up, back : coefficients of the expansions
-    target : (n_runs, r + 1, run) factor of the target cut into runs of samples, zero-padded,
-        with a row of ones after the r rows of the factor
+    dense : (n_runs, p + 1, run) dense rows of the target and a row of ones, cut into runs of
+        samples and zero-padded
+    tail : (t,) samples on which the other q rows of the target are not constant
+    sparse : (n_tail_runs, q, run) the other rows on the tail, beyond `offset`, cut into
+        shorter runs
+    offset : (q,) the other rows outside the tail
     ridge, normalised : the measure
     relevance, mass : (k,) results: <A_k, T>, and n times the squared mean feature vector
     """
     k, n = values.shape
-    n_runs, width, run = target.shape
-    limit = max(_PIECE // (run * width), counts.max())
-    buffer = np.empty((limit, run))
+    n_runs, width, run = dense.shape
+    n_sparse = offset.size
+    most = counts.max()
+    limit = max(_PIECE // (run * width), most)
+    buffer, tail_buffer = np.empty((limit, run)), np.empty((limit, sparse.shape[2]))
     with_gram = normalised or ridge > 0.0
     first = 0
     while first < k:
@@ -113,27 +164,27 @@ def relate_closed_form(
         while last < k and rows + counts[last] <= limit:
             rows += counts[last]
             last += 1
-        cross = np.zeros((rows, width))
-        grams = np.zeros((last - first if with_gram else 0, counts.max(), counts.max()))
-        features = buffer[:rows]
+        group, features = values[first:last], buffer[:rows]
+        group_basis, group_counts = basis[first:last], counts[first:last]
+        products = np.zeros((rows, width))
+        grams = np.zeros((last - first if with_gram else 0, most, most))
         for t in range(n_runs):
-            start, stop = t * run, min(n, (t + 1) * run)
-            features[:, stop - start :] = 0.0
-            group = values[first:last]
-            if table.size > 0:
-                table_features(group, start, stop, counts[first:last], REACH, table, features)
-            else:
-                hermite_features(
-                    group, start, stop, basis[first:last], counts[first:last],
-                    scale, decay, up, back, features,
-                )  # fmt: skip
-            cross += np.dot(features, target[t].T)
-            start = 0
-            for j in range(grams.shape[0]):
-                size = counts[first + j]
-                phi = features[start : start + size]
-                grams[j, :size, :size] += np.dot(phi, phi.T)
-                start += size
+            _evaluate(
+                group, t * run, min(n, (t + 1) * run), group_basis, group_counts,
+                table, scale, decay, up, back, features,
+            )  # fmt: skip
+            products += np.dot(features, dense[t].T)
+            _add_grams(features, group_counts, grams)
+
+        cross = np.empty((rows, n_sparse + width))
+        cross[:, :n_sparse] = np.outer(products[:, width - 1], offset)
+        cross[:, n_sparse:] = products
+        if n_sparse > 0:
+            _add_tail(
+                group, group_basis, group_counts, table, scale, decay, up, back,
+                tail, sparse, tail_buffer[:rows], cross[:, :n_sparse],
+            )  # fmt: skip
+
         start = 0
         for j in range(first, last):
             size = counts[j]

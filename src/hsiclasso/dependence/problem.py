@@ -22,6 +22,8 @@ __all__ = ["DependenceProblem"]
 _CACHE_BYTES = (64 * 2**20, 512 * 2**20)
 #: Parts of a block that are worth a pool of threads.
 _MIN_PARTS = 8
+#: Shares of the samples that threads take when columns are few.
+_SHARES = 4
 #: Doubles of stacked factors multiplied at once.
 _STACK = 1 << 19
 #: Fewest samples multiplied at once.
@@ -64,6 +66,10 @@ class DependenceProblem:
         size = source.n_samples * source.n_features
         self._free_bytes = int(np.clip(size, *_CACHE_BYTES))
         self._norm2: dict[int, float] = {}
+        self._entries = _Entries()
+        # a stack of factors, of rank 16 or so, should stay small
+        self._step = max(1, _STACK // (16 * source.n_samples))
+        self._many = _MIN_PARTS * self._step
         self._lock = threading.Lock()
         self.linear = scan.relevance
         self.target_norm2 = scan.target_norm2
@@ -96,26 +102,37 @@ class DependenceProblem:
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`.
 
-        The factors of `cols`, which a solver asks for again and again, are kept.
+        The factors of `cols`, which a solver asks for again and again, are kept, and so are
+        all entries.
         """
+        out = self._entries.recall(rows, cols)
+        patterns, which = np.unique(np.isnan(out), axis=0, return_inverse=True)
+        for i, missing in enumerate(patterns):
+            if missing.any():
+                chosen = np.ix_(np.flatnonzero(which.ravel() == i), np.flatnonzero(missing))
+                out[chosen] = self._compute(rows[chosen[0].ravel()], cols[missing])
+        self._entries.store(rows, cols, out)
+        return out
+
+    def _compute(self, rows: IntArray, cols: IntArray) -> FloatArray:
         out = np.empty((rows.size, cols.size))
         right = self.factors(cols, keep=True)
 
         def fill(part: slice) -> int:
-            out[part] = _energies(self.factors(rows[part]), right)
+            # few columns are shared out among threads by samples, many by columns
+            spare = self._n_threads if out.shape[0] < self._many else 1
+            out[part] = _energies(self.factors(rows[part]), right, spare)
             return 0
 
         self._for_parts(fill, rows.size)
         return out
 
     def _for_parts(self, fill: Callable[[slice], int], size: int) -> None:
-        parts = self._parts(size)
         # starting threads costs more than a few small products
-        run_threaded(fill, parts, self._n_threads if len(parts) >= _MIN_PARTS else 1)
+        run_threaded(fill, self._parts(size), self._n_threads if size >= self._many else 1)
 
     def _parts(self, size: int) -> list[slice]:
-        """Split columns so that a stack of their factors, of rank 16 or so, stays small."""
-        step = max(1, _STACK // (16 * self._source.n_samples))
+        step = self._step
         return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
     def _recall(self, column: int, keep: bool) -> Factor:
@@ -140,7 +157,32 @@ class DependenceProblem:
                 self._free_bytes += oldest.rows.nbytes
 
 
-def _energies(left: list[Factor], right: list[Factor]) -> FloatArray:
+class _Entries:
+    """Entries of G that were computed once."""
+
+    def __init__(self) -> None:
+        self._columns: dict[int, tuple[IntArray, FloatArray]] = {}
+
+    def recall(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return a block of G with NaN for what is not known."""
+        block = np.full((rows.size, cols.size), np.nan)
+        for values, col in zip(block.T, cols.tolist(), strict=True):
+            if col in self._columns:
+                known, entries = self._columns[col]
+                place = np.minimum(np.searchsorted(known, rows), known.size - 1)
+                found = known[place] == rows
+                values[found] = entries[place[found]]
+        return block
+
+    def store(self, rows: IntArray, cols: IntArray, block: FloatArray) -> None:
+        """Remember a block of G."""
+        for values, col in zip(block.T, cols.tolist(), strict=True):
+            known, entries = self._columns.get(col, (rows[:0], values[:0]))
+            merged, first = np.unique(np.concatenate([known, rows]), return_index=True)
+            self._columns[col] = merged, np.concatenate([entries, values])[first]
+
+
+def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatArray:
     """Squared Frobenius norms of ``F_k F_l'`` for k in `left` and l in `right`.
 
     The products are summed over runs of samples, so that stacked factors stay in cache.
@@ -149,12 +191,24 @@ def _energies(left: list[Factor], right: list[Factor]) -> FloatArray:
     n = left_rows[0].shape[1]
     height = sum(map(len, left_rows)) + sum(map(len, right_rows))
     run = max(_LEAST_RUN, _STACK // height)
-    product: FloatArray | float = 0.0
-    for start in range(0, n, run):
-        samples = slice(start, start + run)
-        stacked = np.concatenate([rows[:, samples] for rows in left_rows])
-        product = product + stacked @ np.concatenate([rows[:, samples] for rows in right_rows]).T
-    energies = np.square(product)
+    # the shares do not depend on the number of threads, lest the sums should
+    share = run * -(-n // (run * _SHARES))
+    products: dict[int, FloatArray] = {}
+
+    def multiply(start: int) -> int:
+        stop = min(n, start + share)
+        product: FloatArray | float = 0.0
+        for first in range(start, stop, run):
+            samples = slice(first, min(first + run, stop))
+            stacked = np.concatenate([rows[:, samples] for rows in left_rows])
+            others = np.concatenate([rows[:, samples] for rows in right_rows])
+            product = product + stacked @ others.T
+        products[start] = np.asarray(product)
+        return 0
+
+    starts = range(0, n, share)
+    run_threaded(multiply, starts, n_threads)
+    energies = np.square(sum(products[start] for start in starts))
     return np.add.reduceat(np.add.reduceat(energies, right_starts, axis=1), left_starts, axis=0)
 
 

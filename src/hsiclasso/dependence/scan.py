@@ -111,7 +111,9 @@ class _Relate:
         self.shrinkage = measure.shrinkage(n)
         self.share = self.shrinkage.usual_share(embedding.tol, n)
         self.n = n
-        self.runs = _cut(target.factor.rows, min(n, _RUN))
+        rows = self.rows = target.rows
+        self.dense = _cut(np.concatenate([rows.dense, np.ones((1, n))]))
+        self.sparse = _cut(rows.sparse)
 
     def block(
         self, block: FloatArray, relevance: FloatArray, error: FloatArray, varies: BoolArray
@@ -137,7 +139,8 @@ class _Relate:
         relate_closed_form(
             closed.values, choice.basis, choice.counts, closed.table,
             made.scale, made.decay, made.up, made.back,
-            self.runs, self.shrinkage.ridge, self.measure.normalised, relevance, mass,
+            self.dense, self.rows.tail, self.sparse, self.rows.offset,
+            self.shrinkage.ridge, self.measure.normalised, relevance, mass,
         )  # fmt: skip
         bulk_trace = self.n * (1 - BULK_SHARE) - closed.left - mass
         return relevance, self.error(closed.left, bulk_trace, choice.bulk)
@@ -160,14 +163,12 @@ class _Relate:
             share *= 0.5 * tol / error
         return relevance, error
 
-    def cross(self, rows: FloatArray) -> FloatArray:
-        """Explicit features (r, n) times the target's factor and ones: (r, width)."""
-        _, width, run = self.runs.shape
-        product = np.zeros((len(rows), width))
-        for t, target in enumerate(self.runs):
-            part = rows[:, t * run : (t + 1) * run]
-            product += part @ target[:, : part.shape[1]].T
-        return product
+    def cross(self, features: FloatArray) -> FloatArray:
+        """Explicit features (r, n) times the target's rows and ones, as the compiled loop does."""
+        rows = self.rows
+        sums = features.sum(axis=1, keepdims=True)
+        sparse = features[:, rows.tail] @ rows.sparse.T + sums * rows.offset
+        return np.concatenate([sparse, features @ rows.dense.T, sums], axis=1)
 
     def error(self, left: float, trace: FloatArray | np.float64, rank: IntArray) -> FloatArray:
         """Bound the relative error of a matrix from what was left out, its trace and rank."""
@@ -175,13 +176,11 @@ class _Relate:
         return left * self.shrinkage.lipschitz / norm
 
 
-def _cut(factor: FloatArray, run: int) -> FloatArray:
-    """Cut a factor (r, n) and a row of ones into runs: (n_runs, r + 1, run), zero-padded."""
-    r, n = factor.shape
-    starts = range(0, n, run)
-    runs = np.zeros((len(starts), r + 1, run))
-    for piece, start in zip(runs, starts, strict=True):
-        stop = min(n, start + run)
-        piece[:r, : stop - start] = factor[:, start:stop]
-        piece[r, : stop - start] = 1.0
-    return runs
+def _cut(rows: FloatArray) -> FloatArray:
+    """Cut rows (r, n) into runs of at most `_RUN` samples: (n_runs, r, run), zero-padded."""
+    r, n = rows.shape
+    n_runs = -(-n // _RUN)
+    run = -(-n // max(n_runs, 1))
+    padded = np.zeros((r, n_runs * run))
+    padded[:, :n] = rows
+    return np.ascontiguousarray(padded.reshape(r, n_runs, run).transpose(1, 0, 2))

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from hsiclasso._types import FloatArray
 from hsiclasso.dependence.measures import Measure
-from hsiclasso.embedding import Embedding, Factor, factor_columns
+from hsiclasso.dependence.split import SplitRows, split_rows
+from hsiclasso.embedding import Embedding, factor_columns
 
 __all__ = ["Target", "make_target"]
 
@@ -17,16 +18,14 @@ class Target:
 
     Attributes
     ----------
-    factor : Factor
-        ``factor.rows.T @ factor.rows`` is T.
+    rows : SplitRows
+        Rows F with ``F.T @ F`` equal to T.
+    norm2 : float
+        Squared Frobenius norm of T.
     """
 
-    factor: Factor
-
-    @property
-    def norm2(self) -> float:
-        """Squared Frobenius norm of T."""
-        return self.factor.norm**2
+    rows: SplitRows
+    norm2: float
 
 
 def make_target(values: FloatArray, embedding: Embedding, measure: Measure) -> Target:
@@ -42,6 +41,7 @@ def make_target(values: FloatArray, embedding: Embedding, measure: Measure) -> T
     measure : Measure
         Dependence measure.
     """
-    tighter = replace(embedding, tol=max(0.3 * embedding.tol, 1e-12), method="auto")
+    tighter = replace(embedding, tol=max(0.2 * embedding.tol, 1e-12), method="auto")
     (factor,) = factor_columns(values[None].copy(), tighter, measure.shrinkage(values.size))
-    return Target(measure.finish(factor))
+    factor = measure.finish(factor)
+    return Target(split_rows(factor, 0.1 * embedding.tol), factor.norm**2)

@@ -246,18 +246,17 @@ def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
 
 @compiled
 def pivoted_cholesky(
-    z: FloatArray, allowed: float, factor: FloatArray, residual: FloatArray
+    z: FloatArray, allowed: float, factor: FloatArray, residual: FloatArray, rank: int
 ) -> tuple[int, float]:
     """Factor the Gaussian Gram matrix of `z` until the trace of the rest is `allowed`.
 
-    Fills rows of `factor` (max rank, n), whose outer products sum to the Gram matrix, and the
-    `residual` diagonal (n,). Returns the rank reached and the trace that is left; the trace
-    exceeds `allowed` only if `factor` was too small.
+    Fills rows of `factor` (max rank, n), whose outer products sum to the Gram matrix, after
+    the first `rank`, and goes on from the `residual` diagonal (n,), which starts as ones.
+    Returns the rank reached and the trace that is left; the trace exceeds `allowed` only if
+    `factor` was too small.
     """
     n = z.size
-    residual[:] = 1.0
-    left = float(n)
-    rank = 0
+    left = residual.sum()
     while left > allowed and rank < factor.shape[0]:
         pivot = np.argmax(residual)
         if residual[pivot] <= 0.0:

@@ -170,11 +170,12 @@ def _pivoted_cholesky(column: FloatArray, share: float) -> tuple[FloatArray, flo
     from hsiclasso.embedding._loops import pivoted_cholesky
 
     n = column.size
-    residual = np.empty(n)
-    capacity = min(n, 32)
+    residual = np.ones(n)
+    rows, rank = np.empty((0, n)), 0
     while True:
-        rows = np.empty((capacity, n))
-        rank, left = pivoted_cholesky(column, share * n, rows, residual)
-        if rank < capacity or capacity == n:
+        longer = np.empty((min(n, max(32, 2 * rank)), n))
+        longer[:rank] = rows
+        rows = longer
+        rank, left = pivoted_cholesky(column, share * n, rows, residual, rank)
+        if rank < len(rows) or rank == n:
             return rows[:rank], left
-        capacity = min(n, 2 * capacity)

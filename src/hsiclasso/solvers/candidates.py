@@ -48,10 +48,18 @@ class Candidates:
             self._rows = np.pad(self._rows, ((0, 0), (0, self._rows.shape[1])))
         return len(self.ever) - 1, True
 
-    def row(self, candidate: int) -> FloatArray:
-        """Return the entries of G of one candidate against the features that ever joined."""
+    def row(self, slot: int) -> FloatArray:
+        """Return the entries of G of a feature that joined against all that ever joined.
+
+        G is symmetric: they are also the next entries of the features that joined before.
+        """
+        candidate, joined = self.ever[slot], np.array(self.ever)
         self.refine(np.array([candidate]))
-        return self._rows[candidate, : len(self.ever)]
+        row = self._rows[candidate, : joined.size]
+        behind = np.flatnonzero(self._known[joined] == slot)
+        self._rows[joined[behind], slot] = row[behind]
+        self._known[joined[behind]] += 1
+        return row
 
     def bounds(self, weights: FloatArray) -> FloatArray:
         """Upper bounds on the correlations of the pulled candidates.

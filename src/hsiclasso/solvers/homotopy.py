@@ -224,7 +224,7 @@ class _Homotopy:
         if is_new:
             self.weights = np.append(self.weights, 0.0)
             self.direction = np.append(self.direction, 0.0)
-        row = self.candidates.row(candidate)
+        row = self.candidates.row(slot)
         if not self.cholesky.append(row[self.active], float(row[slot])):
             return False
         self.active.append(slot)
