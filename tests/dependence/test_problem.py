@@ -66,7 +66,7 @@ def test_entries_are_computed_once(table, monkeypatch):
         "_energies",
         lambda left, right, _threads: made.append((len(left), len(right))) or np.zeros((1, 2)),
     )
-    again = problem.block(np.array([7, 4, 3]), np.array([5, 2]))
+    again = problem.entries(np.array([7, 4, 3]), np.array([5, 2]))
     assert made == [(1, 2)]  # only the row of column 4 was missing
     np.testing.assert_array_equal(again, [first[2, ::-1], [0, 0], first[0, ::-1]])
 

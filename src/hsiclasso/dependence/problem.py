@@ -17,8 +17,8 @@ from hsiclasso.embedding import Embedding, Factor, factor_columns
 
 __all__ = ["DependenceProblem"]
 
-#: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
-#: double precision, between these limits.
+#: Bytes of factors remembered beside those that are kept: a sixteenth of what the table takes
+#: in double precision, between these limits.
 _CACHE_BYTES = (64 * 2**20, 512 * 2**20)
 #: Parts of a block that are worth a pool of threads.
 _MIN_PARTS = 8
@@ -63,10 +63,10 @@ class DependenceProblem:
         self._shrinkage = measure.shrinkage(source.n_samples)
         self._cache: OrderedDict[int, Factor] = OrderedDict()
         self._kept: dict[int, Factor] = {}
-        size = source.n_samples * source.n_features
+        size = source.n_samples * source.n_features // 2
         self._free_bytes = int(np.clip(size, *_CACHE_BYTES))
         self._norm2: dict[int, float] = {}
-        self._entries = _Entries()
+        self._log: list[tuple[IntArray, IntArray, FloatArray]] = []
         # a stack of factors, of rank 16 or so, should stay small
         self._step = max(1, _STACK // (16 * source.n_samples))
         self._many = _MIN_PARTS * self._step
@@ -102,16 +102,29 @@ class DependenceProblem:
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`.
 
-        The factors of `cols`, which a solver asks for again and again, are kept, and so are
-        all entries.
+        The factors of `cols`, which a solver asks for again and again, are kept.
         """
-        out = self._entries.recall(rows, cols)
+        out = self._compute(rows, cols)
+        self._log.append((rows, cols, out))
+        return out
+
+    def entries(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the same as `block`, from earlier blocks as far as they go."""
+        out = self._recall_block(rows, cols)
         patterns, which = np.unique(np.isnan(out), axis=0, return_inverse=True)
         for i, missing in enumerate(patterns):
             if missing.any():
-                chosen = np.ix_(np.flatnonzero(which.ravel() == i), np.flatnonzero(missing))
-                out[chosen] = self._compute(rows[chosen[0].ravel()], cols[missing])
-        self._entries.store(rows, cols, out)
+                like = np.flatnonzero(which.ravel() == i)
+                out[np.ix_(like, missing)] = self._compute(rows[like], cols[missing])
+        return out
+
+    def _recall_block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return a block of G with NaN for what was never computed."""
+        out = np.full((rows.size, cols.size), np.nan)
+        for known_rows, known_cols, block in self._log:
+            _, at_row, from_row = np.intersect1d(rows, known_rows, return_indices=True)
+            _, at_col, from_col = np.intersect1d(cols, known_cols, return_indices=True)
+            out[np.ix_(at_row, at_col)] = block[np.ix_(from_row, from_col)]
         return out
 
     def _compute(self, rows: IntArray, cols: IntArray) -> FloatArray:
@@ -155,31 +168,6 @@ class DependenceProblem:
             while self._free_bytes < 0 and self._cache:
                 _, oldest = self._cache.popitem(last=False)
                 self._free_bytes += oldest.rows.nbytes
-
-
-class _Entries:
-    """Entries of G that were computed once."""
-
-    def __init__(self) -> None:
-        self._columns: dict[int, tuple[IntArray, FloatArray]] = {}
-
-    def recall(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return a block of G with NaN for what is not known."""
-        block = np.full((rows.size, cols.size), np.nan)
-        for values, col in zip(block.T, cols.tolist(), strict=True):
-            if col in self._columns:
-                known, entries = self._columns[col]
-                place = np.minimum(np.searchsorted(known, rows), known.size - 1)
-                found = known[place] == rows
-                values[found] = entries[place[found]]
-        return block
-
-    def store(self, rows: IntArray, cols: IntArray, block: FloatArray) -> None:
-        """Remember a block of G."""
-        for values, col in zip(block.T, cols.tolist(), strict=True):
-            known, entries = self._columns.get(col, (rows[:0], values[:0]))
-            merged, first = np.unique(np.concatenate([known, rows]), return_index=True)
-            self._columns[col] = merged, np.concatenate([entries, values])[first]
 
 
 def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatArray:

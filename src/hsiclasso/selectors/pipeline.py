@@ -192,7 +192,7 @@ def _describe(
     similarity = np.zeros((selected.size, others.size))
     if n_neighbors and selected.size:
         norms = np.sqrt(np.outer(problem.diagonal(selected), problem.diagonal(others)))
-        similarity = problem.block(others, selected).T / np.where(norms > 0, norms, 1.0)
+        similarity = problem.entries(others, selected).T / np.where(norms > 0, norms, 1.0)
     described = []
     for k, row in zip(selected.tolist(), similarity, strict=True):
         nearest = [j for j in np.argsort(-row, kind="stable") if others[j] != k][:n_neighbors]
