@@ -17,9 +17,9 @@ from hsiclasso.embedding import Embedding, Factor, factor_columns
 
 __all__ = ["DependenceProblem"]
 
-#: Bytes of factors remembered beside those that are kept: a sixteenth of what the table takes
-#: in double precision, between these limits.
-_CACHE_BYTES = (64 * 2**20, 512 * 2**20)
+#: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
+#: double precision, between these limits.
+_CACHE_BYTES = (32 * 2**20, 512 * 2**20)
 #: Parts of a block that are worth a pool of threads.
 _MIN_PARTS = 8
 #: Shares of the samples that threads take when columns are few.
@@ -63,7 +63,7 @@ class DependenceProblem:
         self._shrinkage = measure.shrinkage(source.n_samples)
         self._cache: OrderedDict[int, Factor] = OrderedDict()
         self._kept: dict[int, Factor] = {}
-        size = source.n_samples * source.n_features // 2
+        size = source.n_samples * source.n_features
         self._free_bytes = int(np.clip(size, *_CACHE_BYTES))
         self._norm2: dict[int, float] = {}
         self._log: list[tuple[IntArray, IntArray, FloatArray]] = []
@@ -121,9 +121,9 @@ class DependenceProblem:
     def _recall_block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return a block of G with NaN for what was never computed."""
         out = np.full((rows.size, cols.size), np.nan)
+        row_finder, col_finder = _Finder(rows), _Finder(cols)
         for known_rows, known_cols, block in self._log:
-            _, at_row, from_row = np.intersect1d(rows, known_rows, return_indices=True)
-            _, at_col, from_col = np.intersect1d(cols, known_cols, return_indices=True)
+            (at_row, from_row), (at_col, from_col) = row_finder(known_rows), col_finder(known_cols)
             out[np.ix_(at_row, at_col)] = block[np.ix_(from_row, from_col)]
         return out
 
@@ -168,6 +168,20 @@ class DependenceProblem:
             while self._free_bytes < 0 and self._cache:
                 _, oldest = self._cache.popitem(last=False)
                 self._free_bytes += oldest.rows.nbytes
+
+
+class _Finder:
+    """Finds columns in a list of columns."""
+
+    def __init__(self, columns: IntArray) -> None:
+        self._order = np.argsort(columns)
+        self._sorted = columns[self._order]
+
+    def __call__(self, wanted: IntArray) -> tuple[IntArray, IntArray]:
+        """Positions in the list, and in `wanted`, of the columns that are in both."""
+        place = np.minimum(np.searchsorted(self._sorted, wanted), self._sorted.size - 1)
+        found = np.flatnonzero(self._sorted[place] == wanted)
+        return self._order[place[found]], found
 
 
 def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatArray:
