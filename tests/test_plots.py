@@ -14,7 +14,7 @@ from hsiclasso import HSICLasso, InvalidInputError, make_data1
 from hsiclasso.data.atomic import write_atomically
 from hsiclasso.data.sources import ArraySource
 from hsiclasso.plots import _spread, plot_path, plot_selection, save_figure
-from hsiclasso.selectors import Settings, select
+from hsiclasso.selectors import Settings, StopOptions, select
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
@@ -29,14 +29,14 @@ def settings(**changes) -> Settings:
 def selection():
     X, y, _ = make_data1(100, 20, random_state=0)
     names = [f"feature number {j} with quite a long name {j}" for j in range(20)]
-    return select(ArraySource(X, names), y, settings(n_features=6))
+    return select(ArraySource(X, names), y, settings(stop=StopOptions(6)))
 
 
 @pytest.fixture(scope="module")
 def nothing():
     """Return a selection at a penalty so high that no feature gets in."""
     X, y, _ = make_data1(60, 8, random_state=0)
-    return select(ArraySource(X), y, settings(alpha=1e9))
+    return select(ArraySource(X), y, settings(stop=StopOptions(alpha=1e9)))
 
 
 def texts(labels):
@@ -137,7 +137,7 @@ def test_spread_keeps_order_and_room():
 
 def test_a_path_down_to_zero_is_drawn():
     X, y, _ = make_data1(40, 5, random_state=0)
-    whole = select(ArraySource(X), y, settings(alpha=0.0))
+    whole = select(ArraySource(X), y, settings(stop=StopOptions(alpha=0.0)))
     assert whole.path.alpha == 0
     left, right = plot_path(whole.path).get_xlim()
     assert left > right > 0
@@ -171,7 +171,7 @@ def test_many_features_and_odd_names(tmp_path):
     X = rng.standard_normal((60, 120))
     names = [f"${j}^ [a] _{j}$" for j in range(120)]
     y = X[:, :40] @ rng.uniform(0.3, 1, 40)
-    chosen = select(ArraySource(X, names), y, settings(n_features=30))
+    chosen = select(ArraySource(X, names), y, settings(stop=StopOptions(30)))
     save_figure(chosen.result, chosen.path, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
         InvalidInputError,
         MissingExtraError,
     )
-    from hsiclasso.selectors import HSICLasso, NOCCOLasso, SelectionResult
+    from hsiclasso.selectors import HSICLasso, NOCCOLasso, SelectedKernel, SelectionResult
+    from hsiclasso.selectors.cv import HSICLassoCV
 
 __version__ = "0.1.0"
 
@@ -27,9 +28,11 @@ __all__ = [
     "ConstantFeatureWarning",
     "FewerFeaturesWarning",
     "HSICLasso",
+    "HSICLassoCV",
     "InvalidInputError",
     "MissingExtraError",
     "NOCCOLasso",
+    "SelectedKernel",
     "SelectionResult",
     "__version__",
     "as_source",
@@ -47,7 +50,8 @@ _HOMES = {
         "InvalidInputError",
         "MissingExtraError",
     ),
-    "hsiclasso.selectors": ("HSICLasso", "NOCCOLasso", "SelectionResult"),
+    "hsiclasso.selectors": ("HSICLasso", "NOCCOLasso", "SelectedKernel", "SelectionResult"),
+    "hsiclasso.selectors.cv": ("HSICLassoCV",),
 }
 
 

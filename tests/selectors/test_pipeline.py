@@ -20,7 +20,7 @@ from hsiclasso import (
 )
 from hsiclasso.dependence import make_measure
 from hsiclasso.embedding import Embedding
-from hsiclasso.selectors import Settings, TargetOptions, select
+from hsiclasso.selectors import Settings, StopOptions, TargetOptions, select
 from hsiclasso.solvers import homotopy
 
 
@@ -58,11 +58,23 @@ def test_alpha_zero_goes_to_the_end(data):
 def test_fewer_features_than_asked_are_explained(rng):
     x = rng.standard_normal(60)
     X = np.column_stack([x, 2 * x, -x, x + 1])  # one feature, four times
-    with pytest.warns(FewerFeaturesWarning, match="1 feature selected of 3 asked for"):
+    with pytest.warns(FewerFeaturesWarning, match=r"The last 2 have weight 0"):
         selector = HSICLasso(3).fit(X, x)
     assert selector.result_.status == "PATH_END"
     assert "no further feature can lower the objective" in selector.result_.message
     assert selector.result_.n_requested == 3
+    assert selector.selected_.tolist() == [0, 1, 2]
+    assert [f.origin for f in selector.result_.features] == ["path", "filled", "filled"]
+    assert np.flatnonzero(selector.coef_).tolist() == [0]
+
+
+def test_fewer_features_than_can_be_filled_in(rng):
+    X = np.column_stack([rng.standard_normal(60), np.ones(60), np.ones(60)])
+    with (
+        pytest.warns(ConstantFeatureWarning),
+        pytest.warns(FewerFeaturesWarning, match="1 feature selected of 3 asked for"),
+    ):
+        selector = HSICLasso(3).fit(X, X[:, 0])
     assert selector.selected_.tolist() == [0]
 
 
@@ -128,7 +140,7 @@ def test_a_stalled_path_warns_with_its_gap(data, monkeypatch):
 
 def test_progress_and_interruption(data):
     X, y = data
-    settings = Settings(5, None, make_measure("hsic"), Embedding(), TargetOptions())
+    settings = Settings(StopOptions(5), make_measure("hsic"), Embedding(), TargetOptions())
     stages = []
     select(as_source(X), y, settings, progress=lambda *call: stages.append(call))
     assert stages[0] == ("relevance", 30, 30)

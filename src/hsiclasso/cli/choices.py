@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -23,8 +24,15 @@ class Choices:
 
     Attributes
     ----------
-    n_features : int or None
-    alpha : float or None
+    n_features, n_groups : int or None
+    alpha, alpha_ratio : float or None
+    criterion : {"aic", "bic"} or None
+    keep, exclude : tuple of str
+        Columns by name.
+    groups : path or None
+        File with two columns, feature and group.
+    l1_ratio, ridge : float
+    solver : {"auto", "homotopy", "cd", "dal"}
     method : {"hsic", "nhsic", "nocco"}
     task : {"auto", "classification", "regression"}
     y_transform : {"none", "rank"}
@@ -37,7 +45,16 @@ class Choices:
     """
 
     n_features: int | None = None
+    n_groups: int | None = None
     alpha: float | None = None
+    alpha_ratio: float | None = None
+    criterion: Literal["aic", "bic"] | None = None
+    keep: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    groups: Path | None = None
+    l1_ratio: float = 0.0
+    ridge: float = 0.0
+    solver: str = "auto"
     method: Literal["hsic", "nhsic", "nocco"] = "hsic"
     task: Literal["auto", "classification", "regression"] = "auto"
     y_transform: Literal["none", "rank"] = "none"
@@ -50,9 +67,10 @@ class Choices:
 
     def settings(self) -> Settings:
         """Return the settings, which checks the choices."""
+        from hsiclasso.data import read_groups
         from hsiclasso.dependence import make_measure
         from hsiclasso.embedding import Embedding, make_kernel
-        from hsiclasso.selectors import Settings, TargetOptions
+        from hsiclasso.selectors import PenaltyOptions, Settings, StopOptions, TargetOptions
 
         if self.epsilon is not None and self.method != "nocco":
             raise InvalidInputError(
@@ -61,8 +79,17 @@ class Choices:
             )
         transform: Literal["rank"] | None = "rank" if self.y_transform == "rank" else None
         return Settings(
-            n_features=self.n_features,
-            alpha=self.alpha,
+            stop=StopOptions(
+                self.n_features, self.n_groups, self.alpha, self.alpha_ratio, self.criterion
+            ),
+            penalty=PenaltyOptions(
+                keep=self.keep,
+                exclude=self.exclude,
+                groups=None if self.groups is None else read_groups(self.groups),
+                l1_ratio=self.l1_ratio,
+                ridge=self.ridge,
+            ),
+            solver=self.solver,
             measure=make_measure(self.method, self.epsilon or 1e-3),
             embedding=Embedding(make_kernel("gaussian", self.x_width), self.tol),
             target=TargetOptions(self.task, width=self.y_width, transform=transform),

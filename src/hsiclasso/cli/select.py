@@ -38,6 +38,47 @@ _POSITIVE = click.FloatRange(min=0, min_open=True)
 )
 @click.option("--alpha", type=click.FloatRange(min=0), help="Penalty at which to stop.")
 @click.option(
+    "--alpha-ratio",
+    type=click.FloatRange(0, 1),
+    help="The same as a share of the largest penalty.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["aic", "bic"]),
+    help="Let an information criterion choose the number of features.",
+)
+@click.option("--keep", multiple=True, metavar="NAME", help="Column to keep always; repeatable.")
+@click.option(
+    "--exclude", multiple=True, metavar="NAME", help="Column never to select; repeatable."
+)
+@click.option(
+    "--groups",
+    type=_FILE,
+    help="Select groups of features: a .csv or .tsv file of features and their groups.",
+)
+@click.option("--n-groups", type=click.IntRange(min=1), help="Groups to select.")
+@click.option(
+    "--l1-ratio",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="With groups, share of the l1 part: above 0, features within groups are selected too.",
+)
+@click.option(
+    "--ridge",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="Ridge part of the elastic net: redundant features share weight.",
+)
+@click.option(
+    "--solver",
+    type=click.Choice(["auto", "homotopy", "cd", "dal"]),
+    default="auto",
+    show_default=True,
+    help="All reach the same certified optimum.",
+)
+@click.option(
     "--method",
     type=click.Choice(["hsic", "nhsic", "nocco"]),
     default="hsic",

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.embedding._compile import compiled, summing
 from hsiclasso.embedding._loops import hermite_features, table_features
 from hsiclasso.embedding.hermite import REACH
 

@@ -3,7 +3,7 @@
 from hsiclasso.embedding.expand import ClosedForm, Embedding, Method
 from hsiclasso.embedding.factor import Factor, Shrinkage, factor_columns
 from hsiclasso.embedding.hermite import BULK_SHARE, bases
-from hsiclasso.embedding.kernels import Delta, Gaussian, Kernel, make_kernel
+from hsiclasso.embedding.kernels import Delta, Gaussian, Kernel, make_kernel, median_distance
 
 __all__ = [
     "BULK_SHARE",
@@ -18,4 +18,5 @@ __all__ = [
     "bases",
     "factor_columns",
     "make_kernel",
+    "median_distance",
 ]

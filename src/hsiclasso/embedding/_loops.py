@@ -13,8 +13,8 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+from hsiclasso._compile import compiled, inlined, summing
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.embedding._compile import compiled, inlined, summing
 
 __all__ = [
     "choose_features",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,34 +10,79 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hsiclasso._types import BoolArray
+from hsiclasso._types import BoolArray, IntArray
 from hsiclasso.data import as_source
 from hsiclasso.dependence import Measure, make_measure
 from hsiclasso.embedding import Embedding, Method, make_kernel
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.kernel import learn_kernel
+from hsiclasso.selectors.penalties import PenaltyOptions
 from hsiclasso.selectors.pipeline import Settings, select
+from hsiclasso.selectors.search import Criterion, StopOptions
 from hsiclasso.selectors.targets import TargetOptions
 
 __all__ = ["HSICLasso", "NOCCOLasso"]
 
 Width = float | Literal["median"]
+Columns = Sequence[str | int]
+SolverName = Literal["auto", "homotopy", "cd", "dal"]
 
 
 class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """What HSIC Lasso and NOCCO Lasso share: everything but the measure."""
 
-    n_features_to_select: int | None
-    alpha: float | None
-    task: Literal["auto", "classification", "regression"]
-    x_kernel: Literal["gaussian", "delta"]
-    y_kernel: Literal["auto", "gaussian", "delta"]
-    x_width: Width
-    y_width: Width
-    y_transform: Literal["rank"] | None
-    tol: float
-    embedding: Method
-    n_neighbors: int
-    n_jobs: int | None
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | None,
+        alpha: float | None,
+        alpha_ratio: float | None,
+        criterion: Criterion | None,
+        keep: Columns | None,
+        exclude: Columns | None,
+        penalty_weights: Any,
+        groups: Any,
+        group_weights: Mapping[Any, float] | None,
+        n_groups_to_select: int | None,
+        l1_ratio: float,
+        ridge: float,
+        positive: bool,
+        solver: SolverName,
+        task: Literal["auto", "classification", "regression"],
+        x_kernel: Literal["gaussian", "delta"],
+        y_kernel: Literal["auto", "gaussian", "delta"],
+        x_width: Width,
+        y_width: Width,
+        y_transform: Literal["rank"] | None,
+        tol: float,
+        embedding: Method,
+        n_neighbors: int,
+        n_jobs: int | None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.alpha_ratio = alpha_ratio
+        self.criterion = criterion
+        self.keep = keep
+        self.exclude = exclude
+        self.penalty_weights = penalty_weights
+        self.groups = groups
+        self.group_weights = group_weights
+        self.n_groups_to_select = n_groups_to_select
+        self.l1_ratio = l1_ratio
+        self.ridge = ridge
+        self.positive = positive
+        self.solver = solver
+        self.task = task
+        self.x_kernel = x_kernel
+        self.y_kernel = y_kernel
+        self.x_width = x_width
+        self.y_width = y_width
+        self.y_transform = y_transform
+        self.tol = tol
+        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features.
@@ -61,13 +107,65 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.relevance_ = selection.relevance
         self.selected_ = selection.selected
         self.coef_ = selection.path.coefficients()
+        self.selected_kernel_ = learn_kernel(
+            source.block(selection.selected),
+            selection.selected,
+            selection.kernel_weights,
+            settings.embedding.kernel,
+            source.n_features,
+        )
+        self._kept = selection.kept
         return self
+
+    def selected_of_size(self, size: int) -> IntArray:
+        """Return the columns that would be selected if fewer features had been asked for.
+
+        Parameters
+        ----------
+        size : int
+            Number of features, at most that of the fit.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+            Columns by decreasing weight.
+        """
+        check_is_fitted(self)
+        if not 1 <= size <= self.selected_.size:
+            raise InvalidInputError(
+                f"size={size}, but {self.selected_.size} features were selected: ask for 1 to "
+                f"{self.selected_.size}, or fit again with more."
+            )
+        if size == self.selected_.size:
+            return self.selected_
+        if not self.path_.exact:
+            raise InvalidInputError(
+                f"solver={self.result_.solver!r} follows no exact path: fit again with "
+                f"n_features_to_select={size}."
+            )
+        return self.path_.selected_of_size(size, self._kept)
 
     def _settings(self) -> Settings:
         """Gather the parameters, which checks them."""
         return Settings(
-            n_features=self.n_features_to_select,
-            alpha=self.alpha,
+            stop=StopOptions(
+                self.n_features_to_select,
+                self.n_groups_to_select,
+                self.alpha,
+                self.alpha_ratio,
+                self.criterion,
+            ),
+            penalty=PenaltyOptions(
+                self.penalty_weights,
+                self.keep,
+                self.exclude,
+                self.groups,
+                self.group_weights,
+                self.l1_ratio,
+                self.ridge,
+                self.positive,
+            ),
+            solver=self.solver,
             measure=self._measure(),
             embedding=Embedding(make_kernel(self.x_kernel, self.x_width), self.tol, self.embedding),
             target=TargetOptions(self.task, self.y_kernel, self.y_width, self.y_transform),
@@ -108,11 +206,46 @@ class HSICLasso(_KernelLasso):
     n_features_to_select : int, optional
         Number of features. By default ten, or all if there are fewer, unless `alpha` is given.
     alpha : float, optional
-        Penalty :math:`\lambda` at which to stop. With both given, whichever comes first as the
+        Penalty :math:`\lambda` at which to stop; 0 is the end of the path, least squares, which
+        is centred kernel target alignment. Of several stops, the one that comes first as the
         penalty falls.
     measure : {"hsic", "nhsic"}
         ``"hsic"`` is the paper's; ``"nhsic"`` divides every Gram matrix by its Frobenius norm,
         as pyHSICLasso does.
+    alpha_ratio : float, optional
+        The same as a share of the largest penalty, at which the first feature enters.
+    criterion : {"aic", "bic"}, optional
+        Information criterion that chooses the penalty, among those with at most
+        `n_features_to_select` features, 50 by default.
+    keep, exclude : sequence of str or int, optional
+        Columns, by name or index, that are not penalised and always selected; and columns that
+        are never selected.
+    penalty_weights : array-like of shape (n_features,) or mapping, optional
+        Factor of the penalty of each feature: 0 leaves it unpenalised, infinity excludes it. A
+        mapping by name or index leaves the others at 1.
+    groups : array-like of shape (n_features,), mapping or pandas Series, optional
+        Group of each feature. Whole groups are then selected, by the group lasso
+        :math:`\sum_g v_g \|a_g\|_2`. A mapping, or a series indexed by names, need not mention
+        all columns; the others are groups of their own.
+    group_weights : mapping, optional
+        Weight :math:`v_g` by label; by default the square root of the group's size.
+    n_groups_to_select : int, optional
+        Number of groups at which to stop.
+    l1_ratio : float
+        With groups, the share of the l1 part: above 0, the sparse group lasso, which selects
+        features within groups too.
+    ridge : float
+        Ridge part of the elastic net, :math:`\tfrac12\rho\|a\|^2` with :math:`\rho` the ridge
+        times the squared norm of the target's matrix. Redundant features then share weight.
+    positive : bool
+        With False, weights of either sign are allowed, for the lasso without groups. A negative
+        weight has no meaning as a dependence, the sum of kernels is no longer a kernel, and the
+        bound that spares most features a second look is lost: the cost grows with the number of
+        features times the number selected.
+    solver : {"auto", "homotopy", "cd", "dal"}
+        ``"auto"`` takes the exact homotopy for the lasso, weighted or with a ridge part, and
+        coordinate descent for groups and signed weights; ``"dal"`` is the dual augmented
+        Lagrangian method of the paper. All reach the same optimum and certify it.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text and booleans are classes, and so are whole numbers with at most 50
         distinct values that occur three times each on average; all else is real.
@@ -147,6 +280,8 @@ class HSICLasso(_KernelLasso):
         Solution path with its breakpoints.
     result_ : SelectionResult
         Names, weights, neighbours, certificate; ``to_frame()``, ``to_json()``.
+    selected_kernel_ : SelectedKernel
+        The learnt kernel :math:`\sum_k a_k K_k`, for support vector machines and the like.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         Only if X has string column names.
@@ -177,6 +312,18 @@ class HSICLasso(_KernelLasso):
         *,
         alpha: float | None = None,
         measure: Literal["hsic", "nhsic"] = "hsic",
+        alpha_ratio: float | None = None,
+        criterion: Criterion | None = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        penalty_weights: Any = None,
+        groups: Any = None,
+        group_weights: Mapping[Any, float] | None = None,
+        n_groups_to_select: int | None = None,
+        l1_ratio: float = 0.0,
+        ridge: float = 0.0,
+        positive: bool = True,
+        solver: SolverName = "auto",
         task: Literal["auto", "classification", "regression"] = "auto",
         x_kernel: Literal["gaussian", "delta"] = "gaussian",
         y_kernel: Literal["auto", "gaussian", "delta"] = "auto",
@@ -188,19 +335,33 @@ class HSICLasso(_KernelLasso):
         n_neighbors: int = 5,
         n_jobs: int | None = -1,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            alpha=alpha,
+            alpha_ratio=alpha_ratio,
+            criterion=criterion,
+            keep=keep,
+            exclude=exclude,
+            penalty_weights=penalty_weights,
+            groups=groups,
+            group_weights=group_weights,
+            n_groups_to_select=n_groups_to_select,
+            l1_ratio=l1_ratio,
+            ridge=ridge,
+            positive=positive,
+            solver=solver,
+            task=task,
+            x_kernel=x_kernel,
+            y_kernel=y_kernel,
+            x_width=x_width,
+            y_width=y_width,
+            y_transform=y_transform,
+            tol=tol,
+            embedding=embedding,
+            n_neighbors=n_neighbors,
+            n_jobs=n_jobs,
+        )
         self.measure = measure
-        self.task = task
-        self.x_kernel = x_kernel
-        self.y_kernel = y_kernel
-        self.x_width = x_width
-        self.y_width = y_width
-        self.y_transform = y_transform
-        self.tol = tol
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.n_jobs = n_jobs
 
     def _measure(self) -> Measure:
         if self.measure not in ("hsic", "nhsic"):
@@ -223,9 +384,12 @@ class NOCCOLasso(_KernelLasso):
         Number of features. By default ten, or all if there are fewer, unless `alpha` is given.
     epsilon : float
         Regularisation of the inverse, :math:`\epsilon > 0`.
-    alpha : float, optional
-        Penalty :math:`\lambda` at which to stop. With both given, whichever comes first as the
-        penalty falls.
+    alpha, alpha_ratio, criterion
+        Other ways to stop, as in `HSICLasso`.
+    keep, exclude, penalty_weights
+        What is known about features, as in `HSICLasso`.
+    groups, group_weights, n_groups_to_select, l1_ratio, ridge, positive, solver
+        Penalty and solver, as in `HSICLasso`.
     task : {"auto", "classification", "regression"}
         As in `HSICLasso`.
     x_kernel : {"gaussian", "delta"}
@@ -247,8 +411,10 @@ class NOCCOLasso(_KernelLasso):
 
     Attributes
     ----------
-    coef_, selected_, relevance_, path_, result_, n_features_in_, feature_names_in_
+    coef_, selected_, relevance_, path_, result_, selected_kernel_
         As in `HSICLasso`, with the NOCCO measure in place of HSIC.
+    n_features_in_, feature_names_in_
+        As in `HSICLasso`.
 
     See Also
     --------
@@ -268,6 +434,18 @@ class NOCCOLasso(_KernelLasso):
         *,
         epsilon: float = 1e-3,
         alpha: float | None = None,
+        alpha_ratio: float | None = None,
+        criterion: Criterion | None = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        penalty_weights: Any = None,
+        groups: Any = None,
+        group_weights: Mapping[Any, float] | None = None,
+        n_groups_to_select: int | None = None,
+        l1_ratio: float = 0.0,
+        ridge: float = 0.0,
+        positive: bool = True,
+        solver: SolverName = "auto",
         task: Literal["auto", "classification", "regression"] = "auto",
         x_kernel: Literal["gaussian", "delta"] = "gaussian",
         y_kernel: Literal["auto", "gaussian", "delta"] = "auto",
@@ -279,19 +457,33 @@ class NOCCOLasso(_KernelLasso):
         n_neighbors: int = 5,
         n_jobs: int | None = -1,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            alpha=alpha,
+            alpha_ratio=alpha_ratio,
+            criterion=criterion,
+            keep=keep,
+            exclude=exclude,
+            penalty_weights=penalty_weights,
+            groups=groups,
+            group_weights=group_weights,
+            n_groups_to_select=n_groups_to_select,
+            l1_ratio=l1_ratio,
+            ridge=ridge,
+            positive=positive,
+            solver=solver,
+            task=task,
+            x_kernel=x_kernel,
+            y_kernel=y_kernel,
+            x_width=x_width,
+            y_width=y_width,
+            y_transform=y_transform,
+            tol=tol,
+            embedding=embedding,
+            n_neighbors=n_neighbors,
+            n_jobs=n_jobs,
+        )
         self.epsilon = epsilon
-        self.alpha = alpha
-        self.task = task
-        self.x_kernel = x_kernel
-        self.y_kernel = y_kernel
-        self.x_width = x_width
-        self.y_width = y_width
-        self.y_transform = y_transform
-        self.tol = tol
-        self.embedding = embedding
-        self.n_neighbors = n_neighbors
-        self.n_jobs = n_jobs
 
     def _measure(self) -> Measure:
         return make_measure("nocco", self.epsilon)

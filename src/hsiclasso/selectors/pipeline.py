@@ -21,14 +21,23 @@ from hsiclasso.dependence import (
     make_target,
     scan_relevance,
 )
-from hsiclasso.embedding import Embedding
-from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
-from hsiclasso.selectors.result import Neighbour, SelectedFeature, SelectionResult
+from hsiclasso.embedding import Embedding, factor_columns
+from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning
+from hsiclasso.selectors.penalties import PenaltyOptions, ResolvedPenalty
+from hsiclasso.selectors.result import (
+    Neighbour,
+    Origin,
+    SelectedFeature,
+    SelectedGroup,
+    SelectionResult,
+)
+from hsiclasso.selectors.search import Goal, Search, StopOptions, check_count
 from hsiclasso.selectors.targets import PreparedTarget, TargetOptions, prepare_target
-from hsiclasso.solvers import Path, Status, nonnegative_lasso_path
+from hsiclasso.solvers import Path, Penalty, Ridged, Status, choose_solver
 
 __all__ = ["Selection", "Settings", "select"]
 
+_PLAIN = PenaltyOptions()
 _METHODS = {"hsic": "HSIC Lasso", "nhsic": "normalised HSIC Lasso", "nocco": "NOCCO Lasso"}
 
 
@@ -38,10 +47,12 @@ class Settings:
 
     Attributes
     ----------
-    n_features : int or None
-        Features to select; with None and no `alpha`, ten or all if there are fewer.
-    alpha : float or None
-        Penalty at which to stop.
+    stop : StopOptions
+        Where the path ends.
+    penalty : PenaltyOptions
+        What is said about features.
+    solver : str
+        ``"auto"``, ``"homotopy"``, ``"cd"`` or ``"dal"``.
     measure : Measure
     embedding : Embedding
         Kernel and tolerance of the features.
@@ -52,33 +63,17 @@ class Settings:
         Threads.
     """
 
-    n_features: int | None
-    alpha: float | None
+    stop: StopOptions
     measure: Measure
     embedding: Embedding
     target: TargetOptions
+    penalty: PenaltyOptions = _PLAIN
+    solver: str = "auto"
     n_neighbors: int = 5
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
-        _check_count("n_features_to_select", self.n_features, least=1)
-        _check_count("n_neighbors", self.n_neighbors, least=0)
-        if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha >= 0):
-            raise InvalidInputError(
-                f"alpha={self.alpha!r}, but the penalty must be a finite number >= 0: pass None "
-                "to stop at a number of features instead."
-            )
-
-    def wanted(self, n_features: int) -> int | None:
-        """Return the number of features at which to stop, checked against the table."""
-        if self.n_features is None:
-            return min(10, n_features) if self.alpha is None else None
-        if self.n_features > n_features:
-            raise InvalidInputError(
-                f"n_features_to_select={self.n_features} is greater than n_features={n_features}: "
-                f"ask for at most {n_features}."
-            )
-        return self.n_features
+        check_count("n_neighbors", self.n_neighbors, least=0)
 
 
 @dataclass(frozen=True)
@@ -92,12 +87,18 @@ class Selection:
     path : Path
     selected : ndarray
         Columns by decreasing weight.
+    kernel_weights : ndarray
+        Their weights in the learnt kernel.
+    kept : ndarray
+        Columns that were to be kept.
     """
 
     result: SelectionResult
     relevance: FloatArray
     path: Path
     selected: IntArray
+    kernel_weights: FloatArray
+    kept: IntArray
 
 
 def select(
@@ -120,19 +121,22 @@ def select(
     -------
     Selection
     """
-    wanted = settings.wanted(source.n_features)
+    resolved = settings.penalty.resolve(source)
+    choose_solver(settings.solver, resolved.penalty)
+    goal = settings.stop.resolve(source.n_features, resolved)
     prepared = prepare_target(y, source.n_samples, settings.target)
     check_finite(source)
 
     # Matrices are small and many: threads pay over columns, not inside BLAS.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _select(source, prepared, wanted, settings, progress)
+        return _select(source, prepared, resolved, goal, settings, progress)
 
 
 def _select(
     source: Source,
     prepared: PreparedTarget,
-    wanted: int | None,
+    resolved: ResolvedPenalty,
+    goal: Goal,
     settings: Settings,
     progress: Progress | None,
 ) -> Selection:
@@ -153,58 +157,124 @@ def _select(
 
     def report(size: int) -> None:
         if progress is not None:
-            progress("path", size, wanted or size)
+            progress("path", size, goal.n_features or size)
 
-    path = nonnegative_lasso_path(
-        problem, max_features=wanted, alpha_min=settings.alpha or 0.0, report=report
+    ridge = settings.penalty.ridge * problem.target_norm2
+    search = Search(
+        Ridged(problem, ridge) if ridge else problem,
+        resolved.penalty,
+        settings.solver,
+        n_samples=source.n_samples,
+        ridge=ridge,
+        report=report,
     )
-    selected = _by_weight(path, wanted)
+    path = search.path(goal)
+    selected = _by_weight(path, resolved.kept, goal.n_features)
+    filled = search.fill(path, selected, goal)
+    table = _Table(source, problem, path, resolved, filled)
+    selected = np.append(selected, filled)
     result = SelectionResult(
-        features=_describe(source, problem, path, selected, settings.n_neighbors),
+        features=table.features(selected, settings.n_neighbors),
+        groups=table.groups(selected),
         method=_METHODS[measure.name],
+        penalty=_penalty_name(resolved.penalty, ridge),
+        solver=choose_solver(settings.solver, resolved.penalty),
         task=prepared.task,
         n_samples=source.n_samples,
         n_features=source.n_features,
-        n_requested=wanted,
+        n_requested=goal.n_features,
         alpha=float(path.alpha),
         status=path.status.name,
-        message=_sentence(path, wanted, selected.size),
+        message=_sentence(path, goal, selected.size, filled.size),
         certificate=path.certificate,
         embedding_error=scan.error,
         constant=constant,
     )
     _warn_status(result, path)
-    return Selection(result, scan.relevance, path, selected)
+    weights = path.coefficients()[selected]
+    if measure.normalised:
+        weights = weights / _gram_norms(source, selected, embedding)
+    return Selection(result, scan.relevance, path, selected, weights, resolved.kept)
 
 
-def _by_weight(path: Path, wanted: int | None) -> IntArray:
-    """Columns with positive weight, heaviest first; where features tie, no more than wanted."""
+def _gram_norms(source: Source, columns: IntArray, embedding: Embedding) -> FloatArray:
+    """Frobenius norms of the centred Gram matrices of some columns."""
+    factors = factor_columns(source.block(columns).T, embedding)
+    return np.array([factor.norm or 1.0 for factor in factors])
+
+
+def _penalty_name(penalty: Penalty, ridge: float) -> str:
+    return f"{penalty.kind} with ridge {ridge:.6g}" if ridge else penalty.kind
+
+
+def _by_weight(path: Path, kept: IntArray, wanted: int | None) -> IntArray:
+    """Columns that are not zero and those kept, heaviest first.
+
+    Where features tie, no more than wanted, and those that are kept rather than others.
+    """
     last = path.breakpoints[-1]
-    order = np.lexsort((last.indices, -last.weights))
-    return last.indices[order][:wanted]
+    columns = np.union1d(last.indices, kept)
+    sizes = np.abs(path.coefficients()[columns])
+    if wanted is not None and columns.size > wanted:
+        first = np.lexsort((columns, -sizes, ~np.isin(columns, kept)))[:wanted]
+        columns, sizes = columns[first], sizes[first]
+    return columns[np.lexsort((columns, -sizes))]
 
 
-def _describe(
-    source: Source, problem: DependenceProblem, path: Path, selected: IntArray, n_neighbors: int
-) -> tuple[SelectedFeature, ...]:
-    weights = path.coefficients()
-    others = path.candidates
-    similarity = np.zeros((selected.size, others.size))
-    if n_neighbors and selected.size:
-        norms = np.sqrt(np.outer(problem.diagonal(selected), problem.diagonal(others)))
-        similarity = problem.entries(others, selected).T / np.where(norms > 0, norms, 1.0)
-    described = []
-    for k, row in zip(selected.tolist(), similarity, strict=True):
-        nearest = [j for j in np.argsort(-row, kind="stable") if others[j] != k][:n_neighbors]
-        neighbours = (
-            Neighbour(source.name(int(others[j])), int(others[j]), float(row[j])) for j in nearest
-        )
-        described.append(
-            SelectedFeature(
-                source.name(k), k, float(weights[k]), float(problem.linear[k]), tuple(neighbours)
+@dataclass(frozen=True)
+class _Table:
+    """What is told about the features and groups that were selected."""
+
+    source: Source
+    problem: DependenceProblem
+    path: Path
+    resolved: ResolvedPenalty
+    filled: IntArray
+
+    def features(self, selected: IntArray, n_neighbors: int) -> tuple[SelectedFeature, ...]:
+        others, weights = self.path.candidates, self.path.coefficients()
+        similarity = np.zeros((selected.size, others.size))
+        if n_neighbors and selected.size and others.size:
+            norms = self.problem.diagonal(selected)[:, None] * self.problem.diagonal(others)
+            entries = self.problem.entries(others, selected).T
+            similarity = entries / np.sqrt(np.where(norms > 0, norms, 1.0))
+        described = []
+        for k, row in zip(selected.tolist(), similarity, strict=True):
+            nearest = [j for j in np.argsort(-row, kind="stable") if others[j] != k][:n_neighbors]
+            neighbours = (
+                Neighbour(self.source.name(int(others[j])), int(others[j]), float(row[j]))
+                for j in nearest
             )
-        )
-    return tuple(described)
+            described.append(
+                SelectedFeature(
+                    self.source.name(k),
+                    k,
+                    float(weights[k]),
+                    float(self.problem.linear[k]),
+                    tuple(neighbours),
+                    self._origin(k),
+                    None if self.resolved.labels is None else str(self.resolved.labels[k]),
+                )
+            )
+        return tuple(described)
+
+    def _origin(self, column: int) -> Origin:
+        if column in self.resolved.kept:
+            return "kept"
+        return "filled" if column in self.filled else "path"
+
+    def groups(self, selected: IntArray) -> tuple[SelectedGroup, ...]:
+        labels = self.resolved.labels
+        if labels is None:
+            return ()
+        weights = self.path.coefficients()
+        found = []
+        for label in dict.fromkeys(labels[selected].tolist()):
+            members = np.flatnonzero(labels == label)
+            names = tuple(self.source.name(int(k)) for k in selected if labels[k] == label)
+            norm = float(np.linalg.norm(weights[members]))
+            found.append(SelectedGroup(str(label), norm, members.size, names))
+        return tuple(sorted(found, key=lambda group: -group.norm))
 
 
 def _warn_constant(source: Source, scan: Scan) -> tuple[str, ...]:
@@ -223,20 +293,13 @@ def _warn_status(result: SelectionResult, path: Path) -> None:
     if path.status is Status.STALLED:
         gap = f" The duality gap reached is {result.certificate.duality_gap:.1e}."
         warnings.warn(result.message + gap, ConvergenceWarning, stacklevel=5)
-    elif path.status is not Status.ALPHA and len(result.features) < (result.n_requested or 0):
+    elif path.status is not Status.ALPHA and result.n_on_path < (result.n_requested or 0):
         warnings.warn(result.message, FewerFeaturesWarning, stacklevel=5)
 
 
-def _sentence(path: Path, wanted: int | None, n_selected: int) -> str:
+def _sentence(path: Path, goal: Goal, n_selected: int, n_filled: int) -> str:
+    wanted = goal.n_features
     found = f"{n_selected} feature{'' if n_selected == 1 else 's'} selected"
     asked = f" of {wanted} asked for" if wanted is not None and n_selected < wanted else ""
-    return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}."
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise InvalidInputError(f"{name}={value!r} must be a whole number >= {least}.")
-    if value < least:
-        raise InvalidInputError(f"{name}={value} must be a whole number >= {least}.")
+    filled = f" The last {n_filled} have weight 0: an elastic net chose them." if n_filled else ""
+    return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{filled}"

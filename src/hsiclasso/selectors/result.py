@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from hsiclasso.errors import require
 from hsiclasso.solvers import Certificate
 
-__all__ = ["RECORD_FIELDS", "Neighbour", "SelectedFeature", "SelectionResult"]
+__all__ = [
+    "RECORD_FIELDS",
+    "Neighbour",
+    "Origin",
+    "SelectedFeature",
+    "SelectedGroup",
+    "SelectionResult",
+]
+
+#: Why a feature was selected: by the path, because it was to be kept, or to make up the number.
+Origin = Literal["path", "kept", "filled"]
 
 #: Fields of a flat record of `SelectionResult.to_rows`.
-RECORD_FIELDS = ["rank", "name", "index", "weight", "relevance", "neighbours"]
+RECORD_FIELDS = [
+    "rank", "name", "index", "weight", "relevance", "origin", "group", "neighbours",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,11 +54,16 @@ class SelectedFeature:
     index : int
         Column of the table.
     weight : float
-        Weight in the solution, positive.
+        Weight in the solution; 0 if the feature was kept or filled in without need.
     relevance : float
         Dependence on the target by itself.
     neighbours : tuple of Neighbour
         Most similar among the features that came near to being selected, nearest first.
+    origin : {"path", "kept", "filled"}
+        By the path; because it was to be kept; or, where the path ends before the number asked
+        for, by an elastic net that makes up the number.
+    group : str or None
+        Label of its group.
     """
 
     name: str
@@ -54,6 +71,29 @@ class SelectedFeature:
     weight: float
     relevance: float
     neighbours: tuple[Neighbour, ...]
+    origin: Origin = "path"
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class SelectedGroup:
+    """A group with a selected feature.
+
+    Attributes
+    ----------
+    label : str
+    norm : float
+        Euclidean norm of its weights.
+    size : int
+        Features that belong to it.
+    features : tuple of str
+        Those that are selected, by decreasing weight.
+    """
+
+    label: str
+    norm: float
+    size: int
+    features: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -63,8 +103,12 @@ class SelectionResult:
     Attributes
     ----------
     features : tuple of SelectedFeature
+    groups : tuple of SelectedGroup
+        Groups with a selected feature, by decreasing norm; empty without groups.
     method : str
         ``"HSIC Lasso"``, ``"normalised HSIC Lasso"`` or ``"NOCCO Lasso"``.
+    penalty, solver : str
+        Penalty and solver that were used.
     task : str
         ``"classification"`` or ``"regression"``.
     n_samples, n_features : int
@@ -86,7 +130,10 @@ class SelectionResult:
     """
 
     features: tuple[SelectedFeature, ...]
+    groups: tuple[SelectedGroup, ...]
     method: str
+    penalty: str
+    solver: str
     task: str
     n_samples: int
     n_features: int
@@ -102,6 +149,11 @@ class SelectionResult:
     def names(self) -> tuple[str, ...]:
         """Names of the selected features, by decreasing weight."""
         return tuple(feature.name for feature in self.features)
+
+    @property
+    def n_on_path(self) -> int:
+        """Number of selected features that were not filled in to make up the number."""
+        return sum(feature.origin != "filled" for feature in self.features)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries, lists and numbers."""
@@ -120,6 +172,8 @@ class SelectionResult:
                 "index": feature.index,
                 "weight": feature.weight,
                 "relevance": feature.relevance,
+                "origin": feature.origin,
+                "group": feature.group,
                 "neighbours": "; ".join(
                     f"{other.name} ({other.similarity:.2f})" for other in feature.neighbours
                 ),
@@ -130,3 +184,9 @@ class SelectionResult:
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
         return require("pandas", "pandas").DataFrame(self.to_rows(), columns=RECORD_FIELDS)
+
+    def groups_to_frame(self) -> Any:
+        """Return the groups as a pandas DataFrame (needs the extra ``pandas``)."""
+        rows = [asdict(group) | {"features": "; ".join(group.features)} for group in self.groups]
+        columns = ["label", "norm", "size", "features"]
+        return require("pandas", "pandas").DataFrame(rows, columns=columns)

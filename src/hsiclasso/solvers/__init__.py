@@ -2,14 +2,24 @@
 
 from hsiclasso.solvers.homotopy import nonnegative_lasso_path
 from hsiclasso.solvers.path import Breakpoint, Certificate, Path, Status
-from hsiclasso.solvers.problem import ExplicitProblem, QuadraticProblem
+from hsiclasso.solvers.penalty import Penalty
+from hsiclasso.solvers.problem import Among, ExplicitProblem, QuadraticProblem, Ridged
+from hsiclasso.solvers.solve import SOLVERS, Stop, choose_solver, largest_alpha, solve_path
 
 __all__ = [
+    "SOLVERS",
+    "Among",
     "Breakpoint",
     "Certificate",
     "ExplicitProblem",
     "Path",
+    "Penalty",
     "QuadraticProblem",
+    "Ridged",
     "Status",
+    "Stop",
+    "choose_solver",
+    "largest_alpha",
     "nonnegative_lasso_path",
+    "solve_path",
 ]

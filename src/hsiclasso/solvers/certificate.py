@@ -8,56 +8,64 @@ from hsiclasso._types import FloatArray
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.path import Certificate
 from hsiclasso.solvers.problem import QuadraticProblem
+from hsiclasso.solvers.quadratic import dual_scale, relative_gap, unbounded_excess
 
 __all__ = ["certify"]
 
 
 def certify(
-    problem: QuadraticProblem,
-    candidates: Candidates,
-    active: list[int],
-    weights: FloatArray,
-    alpha: float,
+    problem: QuadraticProblem, candidates: Candidates, weights: FloatArray, alpha: float
 ) -> Certificate:
     r"""Measure the optimality conditions and the duality gap.
 
     With residual :math:`R = T - \sum_k a_k A_k` and correlations :math:`c_k = \langle A_k,
-    R\rangle`, the primal is :math:`\tfrac12\|R\|^2 + \lambda 1^\top a`, and :math:`sR` is dual
-    feasible for every :math:`s \le \lambda / \max_k c_k`, with value
-    :math:`s\langle T, R\rangle - \tfrac12 s^2\|R\|^2`. At penalty 0 the scaling is impossible
-    and the first-order bound :math:`\sum_k a_k(\max_l c_l - c_k)` is taken instead.
+    R\rangle`, the primal is :math:`\tfrac12\|R\|^2 + \lambda \Omega(a)`, and :math:`sR` is dual
+    feasible for every s that brings the correlations of all units down to the penalty. Of a
+    feature that was not refined only an upper bound on the correlation is known, which is as
+    good: see `hsiclasso.solvers.candidates`.
 
     Parameters
     ----------
     problem : QuadraticProblem
     candidates : Candidates
         What is known of G.
-    active : list of int
-        Slots of the active features.
     weights : ndarray
         Weights by slot.
     alpha : float
         Penalty.
     """
-    joined = [candidates.ever[slot] for slot in active]
-    a, b = weights[active], candidates.relevance[joined]
-    correlation = b - candidates.gram(active) @ a if active else np.zeros(0)
-    rest = candidates.relevance[candidates.n_pulled :]
-    bounds = np.append(candidates.bounds(weights), rest.max(initial=-np.inf))
-    bounds[joined] = correlation
-    highest = float(bounds.max())
+    penalty, n_pulled = candidates.penalty, candidates.n_pulled
+    used = np.flatnonzero(weights)
+    candidates.refine(np.array(candidates.ever, dtype=np.int64)[used])
+    bounds = candidates.relevance.copy()
+    bounds[:n_pulled] = candidates.bounds(weights)
+    a = np.zeros(bounds.size)
+    a[np.array(candidates.ever, dtype=np.int64)[used]] = weights[used]
 
-    scale = float(candidates.relevance[0]) or 1.0
-    violation = max(highest - alpha, float(np.abs(correlation - alpha).max(initial=0.0)), 0.0)
+    scale = float(candidates.relevance.max(initial=0.0)) or 1.0
+    unit_of = penalty.unit_of
+    norms = penalty.norms(a)[unit_of]
+    on = a != 0
+    pull = np.zeros(a.size)
+    np.divide(a, norms, out=pull, where=norms > 0)
+    push = np.where(on, penalty.weights, 0.0) * np.sign(a) + penalty.unit_weights[unit_of] * pull
+    stationary = np.abs(bounds - alpha * push)[on].max(initial=0.0)
+    # members at zero of a unit that is not, then units at zero
+    rest = penalty.threshold(np.where(on, 0.0, bounds), alpha)
+    beside = np.abs(rest)[norms > 0].max(initial=0.0)
+    excess = penalty.excess(bounds, alpha)[penalty.norms(a) == 0].max(initial=0.0)
 
-    fit = float(b @ a)
-    residual2 = problem.target_norm2 - fit - float(correlation @ a)
-    if alpha > 0:
-        primal = 0.5 * residual2 + alpha * float(a.sum())
-        s = min(1.0, alpha / highest) if highest > 0 else 1.0
-        dual = s * (problem.target_norm2 - fit) - 0.5 * s * s * residual2
-        gap = primal - dual
-    else:
-        gap = float(a @ (max(highest, 0.0) - correlation))
-    half = 0.5 * problem.target_norm2 or 1.0
-    return Certificate(violation / scale, max(gap, 0.0) / half, candidates.n_pulled)
+    free = penalty.free if alpha > 0 else np.isfinite(penalty.weights)
+    open_ = np.flatnonzero(free & (bounds > 0))
+    gap = relative_gap(
+        problem.target_norm2,
+        fit=float(candidates.relevance @ a),
+        slack=float(bounds @ a),
+        cost=alpha * penalty.value(a),
+        scale=dual_scale(penalty, bounds, alpha),
+        excess=unbounded_excess(
+            bounds[open_], problem.diagonal(candidates.order[open_]), problem.target_norm2
+        ),
+    )
+    violation = float(max(stationary, beside, excess, 0.0))
+    return Certificate(violation / scale, gap, n_pulled)

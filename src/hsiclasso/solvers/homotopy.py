@@ -2,14 +2,15 @@ r"""The exact path of the non-negative lasso, by homotopy in the penalty.
 
 With the features of the active set W at positive weight, the optimality conditions give
 
-.. math:: a_W(\lambda) = G_{WW}^{-1}(b_W - \lambda 1), \qquad
-          c_k(\lambda) = b_k - G_{kW} a_W(\lambda) \le \lambda \quad (k \notin W),
+.. math:: a_W(\lambda) = G_{WW}^{-1}(b_W - \lambda w_W), \qquad
+          c_k(\lambda) = b_k - G_{kW} a_W(\lambda) \le \lambda w_k \quad (k \notin W),
 
-both linear in the penalty. The path runs down from the largest relevance; a feature joins when
-its correlation reaches the penalty and is dropped when its weight reaches zero. Where several
-things happen at one penalty, the direction below it solves a small non-negative least-squares
-problem of its own, so that ties, duplicate columns and linearly dependent ones need no noise
-and no luck. Candidates are refined lazily: see `hsiclasso.solvers.candidates`.
+both linear in the penalty. The path runs down from the penalty above which all penalised
+features are zero; a feature joins when its correlation reaches its share of the penalty, which
+is :math:`w_k = 1` unless weights are given, and is dropped when its weight reaches zero. Where
+several things happen at one penalty, the direction below it solves a small non-negative
+least-squares problem of its own, so that ties, duplicate columns and linearly dependent ones
+need no noise and no luck. Candidates are refined lazily: see `hsiclasso.solvers.candidates`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from hsiclasso.solvers.active import ActiveCholesky
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
 from hsiclasso.solvers.path import Breakpoint, Path, Status
-from hsiclasso.solvers.problem import QuadraticProblem
+from hsiclasso.solvers.penalty import Penalty
+from hsiclasso.solvers.problem import Among, QuadraticProblem
 
 __all__ = ["nonnegative_lasso_path"]
 
@@ -40,6 +42,7 @@ _BATCH = 8
 
 def nonnegative_lasso_path(
     problem: QuadraticProblem,
+    penalty: Penalty | None = None,
     *,
     max_features: int | None = None,
     alpha_min: float = 0.0,
@@ -51,9 +54,12 @@ def nonnegative_lasso_path(
     ----------
     problem : QuadraticProblem
         The quadratic.
+    penalty : Penalty, optional
+        A (weighted) l1 penalty; that of the plain lasso by default.
     max_features : int, optional
-        Stop with this many positive weights: at the smallest penalty of the first segment of
-        the path that has them, or in its middle if the segment ends because one is dropped.
+        Stop with this many positive weights, features without penalty counting as such: at the
+        smallest penalty of the first segment of the path that has them, or in its middle if the
+        segment ends because one is dropped.
     alpha_min : float
         Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
     report : callable, optional
@@ -72,7 +78,8 @@ def nonnegative_lasso_path(
     >>> path.entered.tolist(), path.alpha, path.coefficients().tolist()
     ([1, 2], 1.0, [0.0, 2.0, 1.0])
     """
-    return _Homotopy(problem, alpha_min).run(max_features, report)
+    penalty = penalty or Penalty.lasso(problem.linear.size)
+    return _Homotopy(problem, penalty, alpha_min).run(max_features, report)
 
 
 @dataclass(frozen=True)
@@ -91,32 +98,40 @@ class _Homotopy:
     the Cholesky factor.
     """
 
-    def __init__(self, problem: QuadraticProblem, alpha_min: float) -> None:
+    def __init__(self, problem: QuadraticProblem, penalty: Penalty, alpha_min: float) -> None:
         self.problem = problem
         self.alpha_min = alpha_min
-        self.candidates = Candidates(problem)
+        self.candidates = Candidates(problem, penalty)
+        self.shares = self.candidates.penalty.weights
+        self.free = penalty.free
         self.cholesky = ActiveCholesky()
         self.active: list[int] = []
         self.weights = np.zeros(0)
         self.direction = np.zeros(0)
         self.dependent: set[int] = set()
-        self.alpha = float(self.candidates.relevance[0])
+        limit = self.candidates.limit
+        self.alpha = float(limit[np.isfinite(limit)].max(initial=0.0))
         self.tie = _TIE * self.alpha
+        # the same on the scale of correlations, and of their growth as the penalty falls
+        self.tied = _TIE * float(problem.linear.max(initial=0.0))
+        used = self.shares[(self.shares > 0) & np.isfinite(self.shares)]
+        self.parallel = _PARALLEL * np.maximum(self.shares, used.min(initial=1.0))
         self.breakpoints: list[Breakpoint] = []
 
     def run(self, max_features: int | None, report: Callable[[int], None] | None) -> Path:
+        self._activate_free()
         if self.alpha <= max(self.alpha_min, 0.0):
-            self._record([], [])
-            return self._finish(Status.ALPHA if self.alpha > 0 else Status.NOTHING_RELEVANT)
+            self._record(self.active, [])
+            return self._finish(self._status_at_start())
         dropped: list[int] = []
         for _ in range(_MAX_STEPS):
-            before = set(self.active)
+            before = set(self.active) if self.breakpoints else set()
             self._resolve_ties()
             self._record([slot for slot in self.active if slot not in before], dropped)
             if report is not None:
                 report(len(self.active))
             event = self._next_event()
-            enough = max_features is not None and len(self.active) >= max_features
+            enough = max_features is not None and self._count() >= max_features
             if enough and event.alpha < self.alpha - self.tie:
                 middle = 0.5 * (self.alpha + event.alpha)
                 self._move_to(middle if event.drops else event.alpha)
@@ -128,10 +143,35 @@ class _Homotopy:
             self._deactivate(dropped)
         return self._finish(Status.STALLED)
 
+    def _activate_free(self) -> None:
+        """Start from the features without penalty: least squares among them."""
+        if not self.free.size:
+            return
+        among = Among(self.problem, self.free)
+        found = nonnegative_lasso_path(among)
+        position = {k: i for i, k in enumerate(self.candidates.order.tolist())}
+        joined = [position[int(k)] for k in self.free[found.breakpoints[-1].indices]]
+        n_relevant = int(np.isinf(self.candidates.limit).sum())
+        self.candidates.pull(n_relevant)
+        for candidate in joined:
+            self._activate(candidate)
+        self.candidates.refine(np.arange(n_relevant))
+        self._move_to(self.alpha)
+
+    def _count(self) -> int:
+        """Features that are selected: the active ones, and those without penalty."""
+        active = self._features(self.active)
+        return int(self.free.size + np.setdiff1d(active, self.free).size)
+
+    def _status_at_start(self) -> Status:
+        if self.alpha > 0:
+            return Status.ALPHA
+        return Status.PATH_END if self.active else Status.NOTHING_RELEVANT
+
     def _resolve_ties(self) -> None:
         """Find the direction below the current penalty, and who moves along it.
 
-        Minimises ``v'Gv/2 - 1'v`` over directions v that are free on the active features and
+        Minimises ``v'Gv/2 - w'v`` over directions v that are free on the active features and
         non-negative on those at zero weight whose correlation equals the penalty: Lawson and
         Hanson's method, with the active features always passive.
         """
@@ -148,15 +188,21 @@ class _Homotopy:
         """Return the tied candidate whose correlation outruns the penalty most, if any does."""
         self.candidates.pull_down_to(self.alpha - self.tie)
         while True:
-            tied = self.candidates.bounds(self.weights) >= self.alpha - self.tie
+            due = self.alpha * self._pulled(self.shares)
+            tied = self.candidates.bounds(self.weights) >= due - self.tied
             tied[[self.candidates.ever[slot] for slot in self.active]] = False
             tied[list(refused | self.dependent)] = False
             if not (tied & ~self.candidates.refined).any():
                 break
             self.candidates.refine(np.flatnonzero(tied))
-        lead = np.where(tied, 1 - self.candidates.products(self.direction), -np.inf)
-        best = int(np.argmax(lead > lead.max() - _PARALLEL))  # among equals, the first
-        return best if lead[best] > _PARALLEL else None
+        parallel = self._pulled(self.parallel)
+        lead = self._pulled(self.shares) - self.candidates.products(self.direction)
+        lead = np.where(tied, lead / parallel, -np.inf)
+        best = int(np.argmax(lead > lead.max() - 1))  # among equals, the first
+        return best if lead[best] > 1 else None
+
+    def _pulled(self, values: FloatArray) -> FloatArray:
+        return values[: self.candidates.n_pulled]
 
     def _restore_signs(self, refused: set[int]) -> None:
         """After an activation, keep directions non-negative where the weight is zero."""
@@ -198,25 +244,28 @@ class _Homotopy:
     def _doubtful(self, joins: FloatArray, reached: float, batch: int) -> IntArray:
         """Return the `batch` unrefined candidates that might join first, before `reached`."""
         first = self.candidates.n_pulled
-        # the relevance of a candidate that was not pulled bounds the penalty at which it joins
+        # of a candidate that was not pulled, the relevance limits the penalty at which it joins
         possible = np.where(self.candidates.refined, -np.inf, joins)
-        possible = np.append(possible, self.candidates.relevance[first : first + batch])
+        possible = np.append(possible, self.candidates.limit[first : first + batch])
         open_ = np.flatnonzero(possible > reached - self.tie)
         return open_[np.argsort(-possible[open_], kind="stable")[:batch]]
 
     def _join_alphas(self) -> FloatArray:
         """Penalty at which each pulled candidate joins; an upper bound if it is not refined."""
-        slack = np.maximum(self.alpha - self.candidates.bounds(self.weights), 0.0)
-        lead = 1 - self.candidates.products(self.direction)
+        shares = self._pulled(self.shares)
         with np.errstate(divide="ignore", invalid="ignore"):
-            joins = np.where(lead > _PARALLEL, self.alpha - slack / lead, -np.inf)
+            slack = np.maximum(self.alpha * shares - self.candidates.bounds(self.weights), 0.0)
+            lead = shares - self.candidates.products(self.direction)
+            gains = (lead > self._pulled(self.parallel)) & np.isfinite(shares)
+            joins = np.where(gains, self.alpha - slack / lead, -np.inf)
         joins[[self.candidates.ever[slot] for slot in self.active]] = -np.inf
         joins[list(self.dependent)] = -np.inf
         return joins
 
     def _free_direction(self) -> FloatArray:
         direction = np.zeros(len(self.candidates.ever))
-        direction[self.active] = self.cholesky.solve(np.ones(len(self.active)))
+        shares = self.shares[[self.candidates.ever[slot] for slot in self.active]]
+        direction[self.active] = self.cholesky.solve(shares)
         return direction
 
     def _activate(self, candidate: int) -> bool:
@@ -242,9 +291,10 @@ class _Homotopy:
     def _move_to(self, alpha: float) -> None:
         """Compute the weights at a penalty afresh, so that errors do not add up."""
         self.alpha = alpha
-        linear = self.candidates.relevance[[self.candidates.ever[slot] for slot in self.active]]
+        active = [self.candidates.ever[slot] for slot in self.active]
+        linear = self.candidates.relevance[active] - alpha * self.shares[active]
         self.weights[:] = 0.0
-        self.weights[self.active] = np.maximum(self.cholesky.solve(linear - alpha), 0.0)
+        self.weights[self.active] = np.maximum(self.cholesky.solve(linear), 0.0)
 
     def _record(self, joined: list[int], dropped: list[int]) -> None:
         positive = [slot for slot in self.active if self.weights[slot] > 0]
@@ -264,8 +314,8 @@ class _Homotopy:
     def _finish(self, status: Status) -> Path:
         if status in (Status.N_FEATURES, Status.PATH_END) or self.active:
             self._record([], [])
-        pulled = self.candidates.order[: self.candidates.n_pulled]
-        certificate = certify(self.problem, self.candidates, self.active, self.weights, self.alpha)
+        certificate = certify(self.problem, self.candidates, self.weights, self.alpha)
+        n_features = self.candidates.order.size
         return Path(
-            tuple(self.breakpoints), status, certificate, len(self.candidates.order), pulled
+            tuple(self.breakpoints), status, certificate, n_features, self.candidates.pulled
         )

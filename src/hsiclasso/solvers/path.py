@@ -11,6 +11,9 @@ from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["Breakpoint", "Certificate", "Path", "Status"]
 
+#: Penalties closer than this, relatively, are the same.
+_SAME = 1e-12
+
 
 class Status(Enum):
     """How a solve ended; the value is a sentence."""
@@ -70,12 +73,13 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Path:
-    """A solution path of the non-negative lasso, largest penalty first.
+    """A solution path, largest penalty first.
 
     Attributes
     ----------
     breakpoints : tuple of Breakpoint
-        Where the path bends; the last one is the solution.
+        Where the path bends, or, if it is not exact, some points of it; the last one is the
+        solution.
     status : Status
         Why the path ended where it did.
     certificate : Certificate
@@ -84,6 +88,8 @@ class Path:
         Number of features of the problem, d.
     candidates : ndarray
         Features for which entries of G were computed, by decreasing relevance.
+    exact : bool
+        Whether the path is linear between the breakpoints.
     """
 
     breakpoints: tuple[Breakpoint, ...]
@@ -91,6 +97,7 @@ class Path:
     certificate: Certificate
     n_features: int
     candidates: IntArray
+    exact: bool = True
 
     @property
     def alphas(self) -> FloatArray:
@@ -114,3 +121,29 @@ class Path:
         dense = np.zeros(self.n_features)
         dense[point.indices] = point.weights
         return dense
+
+    def selected_of_size(self, size: int, kept: IntArray) -> IntArray:
+        """Return the features at the first place of an exact path that has so many of them.
+
+        It is the place at which the path would have stopped for that number: the end of the
+        first segment that has it, or its middle if it ends because a feature is dropped.
+
+        Parameters
+        ----------
+        size : int
+            Number of features.
+        kept : ndarray of int
+            Features that count whatever their weight.
+        """
+        for step, point in enumerate(self.breakpoints[:-1]):
+            following = self.breakpoints[step + 1]
+            active = np.union1d(np.append(point.indices, point.joined), kept).astype(np.int64)
+            if active.size < size or following.alpha >= point.alpha * (1 - _SAME):
+                continue
+            weights = self.coefficients(step + 1)
+            if following.dropped:
+                weights = 0.5 * (self.coefficients(step) + weights)
+            order = np.lexsort((active, -weights[active], ~np.isin(active, kept)))[:size]
+            chosen = active[order]
+            return chosen[np.lexsort((chosen, -weights[chosen]))]
+        return self.breakpoints[-1].indices[:size]

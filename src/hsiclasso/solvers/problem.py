@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["ExplicitProblem", "QuadraticProblem"]
+__all__ = ["Among", "ExplicitProblem", "QuadraticProblem", "Ridged"]
 
 
 class QuadraticProblem(Protocol):
@@ -58,3 +60,68 @@ class ExplicitProblem:
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return G[rows][:, cols]."""
         return self.gram[rows][:, cols]
+
+
+@dataclass(frozen=True)
+class Ridged:
+    r"""A problem with a ridge part :math:`\tfrac12\rho\|a\|^2`: that of the elastic net.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+    ridge : float
+        :math:`\rho`, added to the diagonal of G.
+    """
+
+    problem: QuadraticProblem
+    ridge: float
+
+    @property
+    def linear(self) -> FloatArray:
+        """Relevance b."""
+        return self.problem.linear
+
+    @property
+    def target_norm2(self) -> float:
+        """Squared norm of the target."""
+        return self.problem.target_norm2
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return G[k, k] + ridge."""
+        return self.problem.diagonal(rows) + self.ridge
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return G[rows][:, cols], with the ridge where row and column are the same."""
+        return np.asarray(self.problem.block(rows, cols) + self.ridge * (rows[:, None] == cols))
+
+
+@dataclass(frozen=True)
+class Among:
+    """A problem restricted to some of its features.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+    features : ndarray of int
+    """
+
+    problem: QuadraticProblem
+    features: IntArray
+
+    @property
+    def linear(self) -> FloatArray:
+        """Relevance b."""
+        return self.problem.linear[self.features]
+
+    @property
+    def target_norm2(self) -> float:
+        """Squared norm of the target."""
+        return self.problem.target_norm2
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return G[k, k]."""
+        return self.problem.diagonal(self.features[rows])
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return G[rows][:, cols]."""
+        return self.problem.block(self.features[rows], self.features[cols])

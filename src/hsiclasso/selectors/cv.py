@@ -1,0 +1,257 @@
+"""Choosing the number of features by cross-validation of a downstream estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.data import as_source
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.estimators import HSICLasso
+from hsiclasso.selectors.targets import TargetOptions, prepare_target
+
+__all__ = ["HSICLassoCV", "SizeScores"]
+
+_SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
+
+
+@dataclass(frozen=True)
+class SizeScores:
+    """Scores of each number of features.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Numbers of features.
+    scores : ndarray of shape (n_sizes, n_folds)
+        Score of the downstream estimator on the part that was left out.
+    """
+
+    sizes: tuple[int, ...]
+    scores: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean score of each size."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean of each size."""
+        n_folds = self.scores.shape[1]
+        return np.asarray(self.scores.std(axis=1, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds))
+
+    def best(self, rule: str) -> int:
+        """Return the size that a rule chooses; among equals, the smallest."""
+        top = int(np.argmax(self.mean))
+        enough = self.mean[top] - (self.standard_error[top] if rule == "one_se" else 0.0)
+        return min(size for size, mean in zip(self.sizes, self.mean, strict=True) if mean >= enough)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one record per size."""
+        columns = (self.sizes, self.mean.tolist(), self.standard_error.tolist())
+        return [
+            {"n_features": size, "mean_score": mean, "standard_error": error}
+            for size, mean, error in zip(*columns, strict=True)
+        ]
+
+
+def _predicts(name: str) -> Any:
+    """Whether the downstream estimator has a method, before and after the fit."""
+
+    def check(self: HSICLassoCV) -> bool:
+        model = getattr(self, "estimator_", self.estimator)
+        if model is not None:
+            getattr(model, name)  # raises AttributeError with the estimator's own words
+        return True
+
+    return check
+
+
+class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Feature selection with the number of features chosen by cross-validation.
+
+    In every fold the features are selected from the training part alone, the downstream
+    estimator is fitted to them for each size, and scored on the part that was left out. One path
+    per fold serves all sizes.
+
+    Parameters
+    ----------
+    selector : HSICLasso or NOCCOLasso, optional
+        What selects; ``HSICLasso()`` by default. Its `n_features_to_select` is overridden.
+    estimator : estimator, optional
+        What is cross-validated; by default a support vector machine on standardised features,
+        for classes or for a real target.
+    sizes : sequence of int, optional
+        Numbers of features to try; by default 1, 2, 3, 5, 8, 12, 20, 30 and 50 as far as there
+        are features.
+    cv : int, splitter or iterable
+        As in scikit-learn; an integer means stratified folds for classes.
+    scoring : str or callable, optional
+        As in scikit-learn; by default the estimator's own score.
+    rule : {"best", "one_se"}
+        ``"one_se"`` takes the smallest size within one standard error of the best score.
+    n_jobs : int, optional
+        Processes over folds.
+
+    Attributes
+    ----------
+    n_features_ : int
+        Number of features chosen.
+    scores_ : SizeScores
+        Scores of every size and fold.
+    selector_ : HSICLasso or NOCCOLasso
+        Fitted to all samples, with that number of features.
+    estimator_ : estimator
+        Fitted to the selected features of all samples.
+    selected_ : ndarray
+        Selected columns by decreasing weight.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        Only if X has string column names.
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLassoCV, make_data1
+    >>> X, y, causal = make_data1(200, 30, random_state=0)
+    >>> search = HSICLassoCV(sizes=[1, 2, 4, 8], cv=3).fit(X, y)
+    >>> search.n_features_, search.transform(X).shape
+    (4, (200, 4))
+    """
+
+    def __init__(
+        self,
+        selector: Any = None,
+        estimator: Any = None,
+        *,
+        sizes: Sequence[int] | None = None,
+        cv: Any = 5,
+        scoring: Any = None,
+        rule: Literal["best", "one_se"] = "best",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.selector = selector
+        self.estimator = estimator
+        self.sizes = sizes
+        self.cv = cv
+        self.scoring = scoring
+        self.rule = rule
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Choose the number of features, then select and fit on all samples.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            Groups of samples, for splitters that keep them together.
+
+        Returns
+        -------
+        self
+        """
+        selector = HSICLasso() if self.selector is None else self.selector
+        source = as_source(X)
+        sizes = self._check_sizes(source.n_features)
+        options = TargetOptions(selector.task, selector.y_kernel, selector.y_width)
+        task = prepare_target(y, source.n_samples, options).task
+        validate_data(self, X, skip_check_array=True)
+        model = self.estimator
+        if model is None:
+            svm = SVC() if task == "classification" else SVR()
+            model = make_pipeline(StandardScaler(with_mean=not hasattr(X, "nnz")), svm)
+        scorer = check_scoring(model, scoring=self.scoring)
+        cv = check_cv(self.cv, y, classifier=is_classifier(model))
+
+        tasks = (
+            delayed(_fold_scores)(selector, model, X, np.asarray(y), train, test, sizes, scorer)
+            for train, test in cv.split(np.zeros(source.n_samples), y, groups)
+        )
+        folds = Parallel(n_jobs=self.n_jobs)(tasks)
+        self.scores_ = SizeScores(sizes, np.array(folds).T)
+        self.n_features_ = self.scores_.best(self.rule)
+        self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
+        self.selector_.fit(X, y)
+        self.selected_ = self.selector_.selected_
+        self.estimator_ = clone(model).fit(_columns(X, np.sort(self.selected_)), y)
+        return self
+
+    def _check_sizes(self, n_features: int) -> tuple[int, ...]:
+        if self.rule not in ("best", "one_se"):
+            raise InvalidInputError(f"rule={self.rule!r} is unknown: choose 'best' or 'one_se'.")
+        if self.sizes is None:
+            return tuple(size for size in _SIZES if size <= n_features)
+        sizes = sorted(set(self.sizes))
+        whole = all(isinstance(size, int | np.integer) for size in sizes)
+        if not sizes or not whole or sizes[0] < 1 or sizes[-1] > n_features:
+            raise InvalidInputError(
+                f"sizes={self.sizes!r} must be whole numbers between 1 and n_features={n_features}."
+            )
+        return tuple(int(size) for size in sizes)
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    @available_if(_predicts("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:
+        """Predict with the downstream estimator from the selected features."""
+        check_is_fitted(self)
+        return self.estimator_.predict(_columns(X, np.sort(self.selected_)))
+
+    @available_if(_predicts("score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any) -> float:
+        """Score the downstream estimator on the selected features."""
+        check_is_fitted(self)
+        scorer = check_scoring(self.estimator_, scoring=self.scoring)
+        return float(scorer(self.estimator_, _columns(X, np.sort(self.selected_)), y))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _columns(X: Any, columns: IntArray) -> FloatArray:
+    """Some columns of any table, as an array."""
+    return as_source(X).block(columns)
+
+
+def _fold_scores(
+    selector: Any, model: Any, X: Any, y: Any, train: IntArray, test: IntArray,
+    sizes: tuple[int, ...], scorer: Any,
+) -> list[float]:  # fmt: skip
+    """Select on the training part, then fit and score the estimator for each size."""
+    inner, outer = _safe_indexing(X, train), _safe_indexing(X, test)
+    fitted = clone(selector).set_params(n_features_to_select=sizes[-1]).fit(inner, y[train])
+    scores = []
+    for size in sizes:
+        if fitted.path_.exact:  # one path serves all sizes
+            columns = fitted.selected_of_size(min(size, fitted.selected_.size))
+        else:
+            fewer = clone(selector).set_params(n_features_to_select=size)
+            columns = fewer.fit(inner, y[train]).selected_
+        columns = np.sort(columns)
+        copy = clone(model).fit(_columns(inner, columns), y[train])
+        scores.append(float(scorer(copy, _columns(outer, columns), y[test])))
+    return scores

@@ -1,0 +1,225 @@
+"""Turning what a user says about features - keep, exclude, weights, groups - into a penalty."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.data import Source
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.solvers import Penalty
+
+__all__ = ["PenaltyOptions", "ResolvedPenalty"]
+
+
+@dataclass(frozen=True)
+class ResolvedPenalty:
+    """A penalty on the columns of one table.
+
+    Attributes
+    ----------
+    penalty : Penalty
+    kept : ndarray of int
+        Columns on the list of those to keep.
+    labels : ndarray of str of shape (d,) or None
+        Label of each column's group.
+    """
+
+    penalty: Penalty
+    kept: IntArray
+    labels: Any
+
+
+@dataclass(frozen=True)
+class PenaltyOptions:
+    """What a user may say about features, before the table is known.
+
+    Attributes
+    ----------
+    weights : array-like of shape (d,) or mapping, optional
+        Penalty weights of features; a mapping by name or index leaves the others at 1.
+    keep, exclude : sequence of str or int, optional
+        Columns that are never penalised and always selected, and columns never selected.
+    groups : array-like of shape (d,), mapping or pandas Series, optional
+        Label of each feature's group. With a mapping or a series indexed by names, columns that
+        are not mentioned are groups of their own.
+    group_weights : mapping, optional
+        Penalty weight of a group by label; by default the square root of its size.
+    l1_ratio : float
+        Share of the l1 part where there are groups.
+    ridge : float
+        Ridge part of the elastic net, relative to the squared norm of the target's matrix.
+    positive : bool
+        Whether weights must not be negative.
+    """
+
+    weights: Any = None
+    keep: Any = None
+    exclude: Any = None
+    groups: Any = None
+    group_weights: Mapping[Any, float] | None = None
+    l1_ratio: float = 0.0
+    ridge: float = 0.0
+    positive: bool = True
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.ridge) and self.ridge >= 0):
+            raise InvalidInputError(
+                f"ridge={self.ridge!r}, but the ridge part must be a finite number >= 0: 0 is the "
+                "plain lasso, 0.01 a mild elastic net."
+            )
+        if self.groups is None:
+            for name, default in (("l1_ratio", 0.0), ("group_weights", None)):
+                if getattr(self, name) != default:
+                    raise InvalidInputError(
+                        f"{name}={getattr(self, name)!r} is for groups of features: give groups "
+                        "too, or leave it out."
+                    )
+        elif not self.positive:
+            raise InvalidInputError(
+                "positive=False is for the lasso without groups: leave out groups, or keep the "
+                "weights non-negative."
+            )
+
+    def resolve(self, source: Source) -> ResolvedPenalty:
+        """Look names up in a table, check everything, and make the penalty."""
+        find = _Finder(source)
+        keep = np.unique(find("keep", self.keep))
+        exclude = np.unique(find("exclude", self.exclude))
+        both = np.intersect1d(keep, exclude)
+        if both.size:
+            raise InvalidInputError(
+                f"{source.name(int(both[0]))!r} is both in keep and in exclude: take it out of one."
+            )
+        weights = self._weights(find)
+        weights[keep] = 0.0
+        weights[exclude] = np.inf
+        if np.isinf(weights).all():
+            raise InvalidInputError("All features are excluded: leave at least one to choose from.")
+        if self.groups is None:
+            if not self.positive and (weights == 0).any():
+                raise InvalidInputError(
+                    "positive=False needs a penalty on every feature: leave out keep, and weights "
+                    "of 0."
+                )
+            penalty = Penalty.lasso(weights, signed=not self.positive)
+            return ResolvedPenalty(penalty, keep, None)
+        labels = self._labels(find)
+        return ResolvedPenalty(self._grouped(labels, weights, keep), keep, labels)
+
+    def _weights(self, find: _Finder) -> FloatArray:
+        d = find.source.n_features
+        if self.weights is None:
+            return np.ones(d)
+        if isinstance(self.weights, Mapping):
+            weights = np.ones(d)
+            weights[find("penalty_weights", list(self.weights))] = list(self.weights.values())
+        else:
+            weights = np.array(self.weights, dtype=np.float64)
+            _check_length("penalty_weights", weights, d)
+        bad = np.flatnonzero(np.isnan(weights) | (weights < 0))
+        if bad.size:
+            raise InvalidInputError(
+                f"penalty_weights of {find.source.name(int(bad[0]))!r} is {weights[bad[0]]}, but "
+                "weights must be >= 0: 0 leaves a feature unpenalised, infinity excludes it."
+            )
+        return weights
+
+    def _labels(self, find: _Finder) -> Any:
+        """Return a text label for each column."""
+        d, groups = find.source.n_features, self.groups
+        index = getattr(groups, "index", None)
+        if index is not None and not callable(index) and hasattr(groups, "to_dict"):
+            by_name = any(isinstance(key, str) for key in index)
+            groups = groups.to_dict() if by_name else groups.to_numpy()
+        if isinstance(groups, Mapping):
+            # a column that is not mentioned is a group of its own, under its own name
+            labels = np.array([find.source.name(j) for j in range(d)], dtype=object)
+            labels[find("groups", list(groups))] = [str(label) for label in groups.values()]
+            return labels.astype(str)
+        labels = np.asarray(groups)
+        _check_length("groups", labels, d)
+        missing = [j for j, label in enumerate(labels.tolist()) if label is None or label != label]
+        if missing:
+            raise InvalidInputError(
+                f"groups[{missing[0]}] is missing: give every feature a label, or pass a mapping "
+                "with only those that belong to a group."
+            )
+        return labels.astype(str)
+
+    def _grouped(self, labels: Any, weights: FloatArray, keep: IntArray) -> Penalty:
+        names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+        group_weights = np.sqrt(sizes)
+        for label, weight in (self.group_weights or {}).items():
+            place = np.flatnonzero(names == str(label))
+            if not place.size:
+                raise InvalidInputError(
+                    f"group_weights has {label!r}, but there is no such group: "
+                    f"{_like(label, names)}"
+                )
+            group_weights[place] = weight
+        penalty = Penalty.group(
+            codes, l1_ratio=self.l1_ratio, weights=weights, group_weights=group_weights
+        )
+        if not keep.size:
+            return penalty
+        # what is kept leaves its group, lest the group's norm should penalise it
+        codes = penalty.groups.copy()
+        codes[keep] = names.size + np.arange(keep.size)
+        return Penalty(
+            penalty.weights, codes, np.append(penalty.group_weights, np.zeros(keep.size))
+        )
+
+
+class _Finder:
+    """Finds columns of a table by name or index."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._by_name: dict[str, int] | None = None
+
+    def __call__(self, what: str, wanted: Iterable[Any] | None) -> IntArray:
+        """Return the positions of the columns wanted, in their order."""
+        if wanted is None:
+            return np.zeros(0, dtype=np.int64)
+        if isinstance(wanted, str):
+            raise InvalidInputError(f"{what}={wanted!r} must be a list of columns: [{wanted!r}].")
+        return np.array([self._one(what, item) for item in wanted], dtype=np.int64)
+
+    def _one(self, what: str, item: Any) -> int:
+        d = self.source.n_features
+        if isinstance(item, str):
+            if self._by_name is None:
+                self._by_name = {self.source.name(j): j for j in range(d)}
+            if item not in self._by_name:
+                raise InvalidInputError(
+                    f"{what} has {item!r}, but there is no such column: "
+                    f"{_like(item, self._by_name)}"
+                )
+            return self._by_name[item]
+        if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
+            raise InvalidInputError(
+                f"{what} has {item!r}, but columns are given by name or by index."
+            )
+        if not -d <= item < d:
+            raise InvalidInputError(
+                f"{what} has index {item}, but there are {d} columns: 0 to {d - 1}."
+            )
+        return int(item) % d
+
+
+def _like(name: Any, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(str(name), [str(other) for other in names], n=3)
+    return f"did you mean {', '.join(map(repr, close))}?" if close else "check the spelling."
+
+
+def _check_length(name: str, values: Any, d: int) -> None:
+    if values.shape != (d,):
+        raise InvalidInputError(
+            f"{name} has shape {values.shape}, but there are {d} features: give one entry for each."
+        )

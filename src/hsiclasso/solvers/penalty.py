@@ -1,0 +1,240 @@
+r"""Penalties of the quadratic problem.
+
+All are of one form, over :math:`a \ge 0` unless signs are free,
+
+.. math:: \Omega(a) = \sum_k w_k |a_k| + \sum_g v_g \|a_g\|_2 .
+
+A *unit* is what enters as a whole: a group, or a feature that belongs to none. The ridge part
+of the elastic net is not here: it is a property of the quadratic (`Ridged`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["Penalty", "UnitPenalty"]
+
+#: Newton steps for the critical penalty of a unit, which converge monotonically.
+_NEWTON_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """A penalty on d features.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (d,)
+        Weights w of the absolute values: 0 does not penalise a feature, infinity excludes it.
+    groups : ndarray of int of shape (d,)
+        Group of each feature, numbered from 0.
+    group_weights : ndarray of shape (n_groups,)
+        Weights v of the groups' norms.
+    signed : bool
+        Whether weights of features may be negative.
+
+    Examples
+    --------
+    >>> penalty = Penalty.group(np.array(["b", "a", "b"]))
+    >>> penalty.group_weights.round(3).tolist(), penalty.kind
+    ([1.0, 1.414], 'group lasso')
+    """
+
+    weights: FloatArray
+    groups: IntArray
+    group_weights: FloatArray
+    signed: bool = False
+
+    @classmethod
+    def lasso(cls, weights: int | FloatArray, *, signed: bool = False) -> Penalty:
+        """Return the l1 penalty on d features, or with a weight for each of them."""
+        weights = np.ones(weights) if isinstance(weights, int) else np.asarray(weights, float)
+        _check_weights("weights", weights)
+        return cls(weights, np.arange(weights.size), np.zeros(weights.size), signed)
+
+    @classmethod
+    def none(cls, n_features: int) -> Penalty:
+        """Return the penalty that is zero: non-negative least squares."""
+        return cls.lasso(np.zeros(n_features))
+
+    @classmethod
+    def group(
+        cls,
+        labels: Any,
+        *,
+        l1_ratio: float = 0.0,
+        weights: FloatArray | None = None,
+        group_weights: FloatArray | None = None,
+    ) -> Penalty:
+        """Return the (sparse) group lasso penalty.
+
+        Parameters
+        ----------
+        labels : array-like of shape (d,)
+            A label for each feature, of any kind that can be sorted.
+        l1_ratio : float
+            Share of the l1 part, from 0, the group lasso, to 1, the lasso.
+        weights : ndarray of shape (d,), optional
+            Weights of the l1 part; ones by default.
+        group_weights : ndarray of shape (n_groups,), optional
+            Weights of the groups, in the order of the sorted labels; by default the square
+            roots of their sizes.
+        """
+        if not 0 <= l1_ratio <= 1:
+            raise InvalidInputError(
+                f"l1_ratio={l1_ratio!r}, but the share of the l1 part must lie between 0 (group "
+                "lasso) and 1 (lasso)."
+            )
+        _, codes, sizes = np.unique(np.asarray(labels), return_inverse=True, return_counts=True)
+        weights = np.ones(codes.size) if weights is None else np.asarray(weights, dtype=float)
+        if group_weights is None:
+            group_weights = np.sqrt(sizes)
+        _check_weights("weights", weights)
+        _check_weights("group_weights", group_weights)
+        scaled = weights.copy()
+        scaled[np.isfinite(weights)] *= l1_ratio  # an excluded feature stays excluded
+        return cls(scaled, codes, (1 - l1_ratio) * np.asarray(group_weights, dtype=float))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, d."""
+        return self.weights.size
+
+    @property
+    def grouped(self) -> bool:
+        """Whether some norm of a group is penalised."""
+        return bool((self.group_weights > 0).any())
+
+    @property
+    def kind(self) -> str:
+        """Name of the penalty, for messages."""
+        if self.grouped:
+            finite = self.weights[np.isfinite(self.weights)]
+            return "sparse group lasso" if (finite > 0).any() else "group lasso"
+        return "signed lasso" if self.signed else "lasso"
+
+    @property
+    def free(self) -> IntArray:
+        """Features that are not penalised at all."""
+        return np.flatnonzero((self.weights == 0) & (self.group_weights[self.groups] == 0))
+
+    def take(self, features: IntArray) -> UnitPenalty:
+        """Return the penalty on some features, in which the members of a unit are adjacent."""
+        codes = self.groups[features]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        return UnitPenalty(
+            self.weights[features], starts, self.group_weights[codes[starts]], self.signed
+        )
+
+
+def _check_weights(name: str, weights: FloatArray) -> None:
+    if np.isnan(weights).any() or (weights < 0).any():
+        bad = int(np.flatnonzero(np.isnan(weights) | (weights < 0))[0])
+        raise InvalidInputError(
+            f"{name}[{bad}]={weights[bad]!r}, but penalty weights must be >= 0: 0 keeps a feature "
+            "unpenalised, infinity excludes it."
+        )
+
+
+@dataclass(frozen=True)
+class UnitPenalty:
+    """A penalty on an ordered list of m features, unit after unit.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (m,)
+        Weights w of the absolute values.
+    starts : ndarray of shape (u,)
+        Where each unit begins.
+    unit_weights : ndarray of shape (u,)
+        Weights v of the units' norms.
+    signed : bool
+        Whether weights of features may be negative.
+    """
+
+    weights: FloatArray
+    starts: IntArray
+    unit_weights: FloatArray
+    signed: bool
+
+    @property
+    def sizes(self) -> IntArray:
+        """Number of features of each unit."""
+        return np.diff(self.starts, append=self.weights.size)
+
+    @property
+    def unit_of(self) -> IntArray:
+        """Unit of each feature, shape (m,)."""
+        return np.repeat(np.arange(self.starts.size), self.sizes)
+
+    @property
+    def free(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which features are not penalised."""
+        return np.asarray((self.weights == 0) & (self.unit_weights == 0)[self.unit_of])
+
+    def norms(self, x: FloatArray) -> FloatArray:
+        """Euclidean norm of each unit's part of `x`, shape (u,)."""
+        if not self.starts.size:
+            return np.zeros(0)
+        return np.asarray(np.sqrt(np.add.reduceat(np.square(x), self.starts)))
+
+    def value(self, a: FloatArray) -> float:
+        """Return the penalty of `a`."""
+        used = a != 0
+        return float(self.weights[used] @ np.abs(a[used]) + self.unit_weights @ self.norms(a))
+
+    def threshold(self, z: FloatArray, amount: float) -> FloatArray:
+        """Apply the l1 part and the sign constraint: ``max(z - amount * w, 0)``."""
+        # an excluded feature is thresholded to zero whatever the amount
+        cut = np.where(np.isinf(self.weights), np.inf, amount * np.minimum(self.weights, 1e300))
+        if self.signed:
+            return np.asarray(np.sign(z) * np.maximum(np.abs(z) - cut, 0.0))
+        return np.maximum(z - cut, 0.0)
+
+    def excess(self, c: FloatArray, alpha: float) -> FloatArray:
+        """By how much each unit's correlations exceed what keeps it at zero, shape (u,)."""
+        return self.norms(self.threshold(c, alpha)) - alpha * self.unit_weights
+
+    def critical(self, c: FloatArray) -> FloatArray:
+        """Smallest penalty at which correlations `c` keep each unit at zero, shape (u,).
+
+        It is the root of the excess, convex and falling in the penalty: Newton's method runs
+        up to it from below. Infinite for a unit without penalty that has positive correlation.
+        """
+        size = np.abs(c) if self.signed else np.maximum(c, 0.0)
+        open_ = np.isfinite(self.weights)
+        size = np.where(open_, size, 0.0)
+        weights = np.where(open_, self.weights, 0.0)
+        if not self.unit_weights.any() and self.starts.size == c.size:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.asarray(np.where(size > 0, size / weights, 0.0))
+        unit_of = self.unit_of
+        root = np.zeros(self.starts.size)
+        for _ in range(_NEWTON_STEPS):
+            rest = np.maximum(size - root[unit_of] * weights, 0.0)
+            norm = self.norms(rest)
+            pull = np.add.reduceat(rest * weights, self.starts)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                slope = np.where(norm > 0, pull / norm, 0.0) + self.unit_weights
+                step = np.where(norm > 0, (norm - root * self.unit_weights) / slope, 0.0)
+            step = np.maximum(step, 0.0)
+            root += step
+            if not (step > 1e-15 * root).any() or np.isinf(root).all():
+                break
+        return root
+
+    def prox(self, z: FloatArray, amount: float) -> FloatArray:
+        """Minimise ``|x - z|^2 / 2 + amount * penalty(x)``."""
+        y = self.threshold(z, amount)
+        if not self.unit_weights.any():
+            return y
+        norms = self.norms(y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            keep = np.where(norms > 0, np.maximum(1 - amount * self.unit_weights / norms, 0.0), 0.0)
+        return np.asarray(y * keep[self.unit_of])

@@ -1,0 +1,156 @@
+r"""A quadratic problem small enough to hold, with its penalty: what is solved on a working set.
+
+.. math:: \min_a \tfrac12 a^\top G a - b^\top a + \lambda\,\Omega(a)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hsiclasso._types import FloatArray
+from hsiclasso.solvers.penalty import UnitPenalty
+
+__all__ = ["SmallProblem", "relative_gap"]
+
+#: Newton steps of a finish, beyond one for every feature that it drops.
+_FINISH_STEPS = 30
+
+
+@dataclass(frozen=True)
+class SmallProblem:
+    """G, b, penalty and its size on m features.
+
+    Attributes
+    ----------
+    gram : ndarray of shape (m, m)
+    linear : ndarray of shape (m,)
+    target_norm2 : float
+        Squared norm of the target.
+    penalty : UnitPenalty
+    alpha : float
+        Size of the penalty.
+    """
+
+    gram: FloatArray
+    linear: FloatArray
+    target_norm2: float
+    penalty: UnitPenalty
+    alpha: float
+
+    def correlation(self, a: FloatArray) -> FloatArray:
+        """Correlations with the residual, ``b - G a``."""
+        return self.linear - self.gram @ a
+
+    def objective(self, a: FloatArray) -> float:
+        """Objective without the constant."""
+        quadratic = 0.5 * float(a @ (self.gram @ a)) - float(self.linear @ a)
+        return quadratic + self.alpha * self.penalty.value(a)
+
+    def gap(self, a: FloatArray) -> float:
+        """Duality gap over these features, relative to half the squared norm of the target."""
+        c = self.correlation(a)
+        free = self.penalty.free if self.alpha > 0 else np.ones(a.size, dtype=bool)
+        return relative_gap(
+            self.target_norm2,
+            fit=float(self.linear @ a),
+            slack=float(c @ a),
+            cost=self.alpha * self.penalty.value(a),
+            scale=dual_scale(self.penalty, c, self.alpha),
+            excess=unbounded_excess(c[free], np.diag(self.gram)[free], self.target_norm2),
+        )
+
+
+def dual_scale(penalty: UnitPenalty, c: FloatArray, alpha: float) -> float:
+    """Largest factor by which the residual may be scaled to be feasible for penalised units."""
+    if alpha == 0 or not c.size:
+        return np.inf
+    highest = float(penalty.critical(np.where(penalty.free, 0.0, c)).max())
+    return alpha / highest if highest > 0 else np.inf
+
+
+def unbounded_excess(c: FloatArray, diagonal: FloatArray, target_norm2: float) -> float:
+    r"""What positive correlations of features without penalty can still lower the objective by.
+
+    At an optimum the fitted matrix is no longer than the target, and so, with non-negative
+    weights and entries of G, no weight exceeds :math:`\|T\| / \sqrt{G_{kk}}`.
+    """
+    positive = (c > 0) & (diagonal > 0)
+    return float(np.sqrt(target_norm2) * np.sum(c[positive] / np.sqrt(diagonal[positive])))
+
+
+def relative_gap(
+    target_norm2: float, *, fit: float, slack: float, cost: float, scale: float, excess: float
+) -> float:
+    r"""Duality gap relative to half the squared norm of the target.
+
+    With residual :math:`R = T - \sum_k a_k A_k`, the primal is :math:`\tfrac12\|R\|^2` + `cost`
+    and :math:`sR` has the dual value :math:`s\langle T, R\rangle - \tfrac12 s^2\|R\|^2`, less
+    :math:`s` times `excess` for features that no penalty bounds.
+
+    Parameters
+    ----------
+    target_norm2 : float
+    fit : float
+        ``b'a``.
+    slack : float
+        ``c'a``, correlations with the residual times weights.
+    cost : float
+        Penalty.
+    scale : float
+        Largest admissible s.
+    excess : float
+    """
+    residual2 = target_norm2 - fit - slack
+    if residual2 <= 0:  # a perfect fit, up to rounding
+        residual2 = 0.0
+    towards = target_norm2 - fit - excess
+    s = min(scale, max(towards / residual2, 0.0)) if residual2 > 0 else min(scale, 1.0)
+    gap = 0.5 * residual2 + cost - (s * towards - 0.5 * s * s * residual2)
+    return max(gap, 0.0) / (0.5 * target_norm2 or 1.0)
+
+
+def finish(problem: SmallProblem, a: FloatArray) -> FloatArray:
+    """Minimise over the support of `a`, by Newton's method, dropping what would change sign.
+
+    On the support the objective is smooth; without groups it is quadratic and one step per
+    dropped feature is exact. The result has no larger an objective than `a`.
+    """
+    penalty, alpha = problem.penalty, problem.alpha
+    best, lowest = a, problem.objective(a)
+    unit_of = penalty.unit_of
+    v = alpha * penalty.unit_weights
+    for _ in range(_FINISH_STEPS + a.size):
+        support = np.flatnonzero(best)
+        if not support.size:
+            break
+        x = best[support]
+        norms = penalty.norms(best)[unit_of[support]]
+        pull = np.where(v[unit_of[support]] > 0, v[unit_of[support]] / norms, 0.0)
+        sign = np.sign(x)
+        gradient = -problem.correlation(best)[support]
+        gradient += alpha * penalty.weights[support] * sign + pull * x
+        hessian = problem.gram[np.ix_(support, support)] + np.diag(pull)
+        same = unit_of[support][:, None] == unit_of[support]
+        hessian -= same * np.outer(x, x) * (pull / norms**2)[:, None]
+        step = -np.linalg.lstsq(hessian, gradient, rcond=1e-14)[0]
+        # the longest step on which nothing changes sign
+        crossing = sign * (x + step) <= 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(crossing, -x / step, np.inf)
+        length = min(1.0, float(reach.min(initial=np.inf)))
+        moved = None
+        for halving in range(30):
+            trial = best.copy()
+            trial[support] = x + length * 0.5**halving * step
+            if halving == 0:
+                trial[support[reach <= length]] = 0.0
+            value = problem.objective(trial)
+            if value < lowest or (value == lowest and halving == 0 and length < 1):
+                moved = trial
+                break
+        if moved is None:
+            break
+        best, lowest = moved, value
+    return best

@@ -1,0 +1,240 @@
+"""Which solver serves which penalty, and solving with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.solvers.coordinate import coordinate_descent
+from hsiclasso.solvers.dal import dual_augmented_lagrangian
+from hsiclasso.solvers.homotopy import nonnegative_lasso_path
+from hsiclasso.solvers.path import Path, Status
+from hsiclasso.solvers.penalty import Penalty
+from hsiclasso.solvers.problem import QuadraticProblem
+from hsiclasso.solvers.working import InnerSolver, Recorder, WorkingSet
+
+__all__ = ["SOLVERS", "Stop", "choose_solver", "largest_alpha", "solve_path"]
+
+#: Inner solvers of the working set by name.
+_INNER: dict[str, InnerSolver] = {
+    "cd": coordinate_descent,
+    "dal": dual_augmented_lagrangian,
+}
+_ALL_KINDS = ("lasso", "signed lasso", "group lasso", "sparse group lasso")
+#: Penalties that each solver serves, with or without a ridge part and feature weights.
+SOLVERS: dict[str, tuple[str, ...]] = {
+    "homotopy": ("lasso",),
+    "cd": _ALL_KINDS,
+    "dal": _ALL_KINDS,
+}
+#: Ratio of penalties on the way down to a number of features or groups.
+_DESCENT = 0.8
+#: Penalties tried between two that have too few and too many.
+_BISECTIONS = 60
+#: The descent ends at this share of the largest penalty, and then at none.
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where a path ends: whichever comes first as the penalty falls.
+
+    Attributes
+    ----------
+    max_features : int or None
+        Number of features, those without penalty included.
+    max_groups : int or None
+        Number of groups with a feature that is not zero.
+    alpha : float
+        Penalty; 0 is the end of the path.
+    """
+
+    max_features: int | None = None
+    max_groups: int | None = None
+    alpha: float = 0.0
+
+    @property
+    def counts(self) -> bool:
+        """Whether a number of features or groups is asked for."""
+        return self.max_features is not None or self.max_groups is not None
+
+
+def choose_solver(name: str, penalty: Penalty) -> str:
+    """Return the solver for a penalty.
+
+    ``"auto"`` takes the homotopy, which is exact and yields the whole path, wherever it serves,
+    and coordinate descent elsewhere.
+
+    Examples
+    --------
+    >>> choose_solver("auto", Penalty.lasso(3)), choose_solver("auto", Penalty.group([0, 0, 1]))
+    ('homotopy', 'cd')
+    """
+    serving = [solver for solver, kinds in SOLVERS.items() if penalty.kind in kinds]
+    if name == "auto":
+        return serving[0]
+    if name not in SOLVERS:
+        raise InvalidInputError(
+            f"solver={name!r} is unknown: choose 'auto' or one of {tuple(SOLVERS)}."
+        )
+    if name not in serving:
+        raise InvalidInputError(
+            f"solver={name!r} serves the penalties {SOLVERS[name]}, not the {penalty.kind}: take "
+            f"one of {tuple(serving)}, or 'auto'."
+        )
+    return name
+
+
+def largest_alpha(problem: QuadraticProblem, penalty: Penalty) -> float:
+    """Return the smallest penalty at which all penalised features are zero."""
+    return WorkingSet(problem, penalty, coordinate_descent).largest_alpha()
+
+
+def solve_path(
+    problem: QuadraticProblem,
+    penalty: Penalty,
+    stop: Stop,
+    *,
+    solver: str = "auto",
+    alphas: FloatArray | None = None,
+    report: Callable[[int], None] | None = None,
+) -> Path:
+    """Solve from the largest penalty down to where the stop says.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+    penalty : Penalty
+    stop : Stop
+    solver : {"auto", "homotopy", "cd", "dal"}
+    alphas : ndarray, optional
+        Penalties, falling, at which "cd" and "dal" solve on the way, each from the solution at
+        the one before; by default only those that the stop needs. The homotopy's path has all
+        solutions.
+    report : callable, optional
+        Told the number of features after every step.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> from hsiclasso.solvers import ExplicitProblem
+    >>> problem = ExplicitProblem(np.eye(3), np.array([1.0, 3.0, 2.0]), 14.0)
+    >>> path = solve_path(problem, Penalty.group(["a", "b", "a"]), Stop(alpha=1.0))
+    >>> path.coefficients().round(3).tolist()
+    [0.368, 2.0, 0.735]
+    """
+    chosen = choose_solver(solver, penalty)
+    _check(penalty, stop)
+    if chosen == "homotopy":
+        return nonnegative_lasso_path(
+            problem,
+            penalty,
+            max_features=stop.max_features,
+            alpha_min=stop.alpha,
+            report=report,
+        )
+    walk = _Walk(WorkingSet(problem, penalty, _INNER[chosen]), stop, report)
+    return walk.to_count(alphas) if stop.counts else walk.to_alpha(alphas)
+
+
+def _check(penalty: Penalty, stop: Stop) -> None:
+    if penalty.signed and (penalty.free.size or (stop.alpha <= 0 and not stop.counts)):
+        raise InvalidInputError(
+            "Weights of either sign need a penalty on every feature: give an alpha > 0 and no "
+            "feature to keep."
+        )
+
+
+class _Walk:
+    """A working set on its way down."""
+
+    def __init__(
+        self, working: WorkingSet, stop: Stop, report: Callable[[int], None] | None
+    ) -> None:
+        self.working = working
+        self.stop = stop
+        self.report = report
+        self.recorder = Recorder(working)
+        self.groups = working.penalty.groups
+
+    def visit(self, alpha: float, *, record: bool = True) -> IntArray:
+        """Solve at a penalty; returns the features that are not zero."""
+        self.working.solve(alpha)
+        if record:
+            self.recorder.record(alpha)
+        features = self.working.solution[0]
+        if self.report is not None:
+            self.report(features.size)
+        return features
+
+    def to_alpha(self, alphas: FloatArray | None) -> Path:
+        """Visit the penalties asked for and end at the last."""
+        top = self.working.largest_alpha()
+        end = self.stop.alpha
+        for alpha in [] if alphas is None else alphas:
+            if alpha > end:
+                self.visit(float(alpha))
+        self.visit(end)
+        if top <= 0 and not self.working.solution[0].size:
+            return self.recorder.path(Status.NOTHING_RELEVANT)
+        return self.recorder.path(Status.ALPHA if end > 0 else Status.PATH_END)
+
+    def to_count(self, alphas: FloatArray | None) -> Path:
+        """Go down until there are enough features or groups, then close in on just enough."""
+        above = self.working.largest_alpha()
+        if above <= 0:
+            return self.to_alpha(None)
+        steps = self._descent(above) if alphas is None else alphas
+        for alpha in steps:
+            if alpha <= self.stop.alpha:
+                break
+            features = self.visit(float(alpha))
+            if self._lacking(features) <= 0:
+                return self._close_in(above, float(alpha), features)
+            above = float(alpha)
+        end = self.stop.alpha
+        if self.working.penalty.signed:  # without penalty, signs have no unique answer
+            end = max(end, _LEAST * above)
+        features = self.visit(end)
+        if self._lacking(features) <= 0:
+            return self._close_in(above, end, features)
+        return self.recorder.path(Status.ALPHA if self.stop.alpha > 0 else Status.PATH_END)
+
+    def _descent(self, top: float) -> FloatArray:
+        n_steps = int(np.ceil(np.log(_LEAST) / np.log(_DESCENT)))
+        return np.asarray(top * _DESCENT ** np.arange(1, n_steps + 1))
+
+    def _close_in(self, above: float, below: float, features: IntArray) -> Path:
+        """Bisect between a penalty with too few and one with enough."""
+        enough = below
+        for _ in range(_BISECTIONS):
+            lacking = self._lacking(features)
+            if lacking == 0 or above - below <= 1e-12 * above:
+                break
+            middle = 0.5 * (above + below)
+            features = self.visit(middle, record=False)
+            if self._lacking(features) > 0:
+                above = middle
+            else:
+                below = enough = middle
+        if self.recorder.points:
+            self.recorder.points.pop()  # the first with enough, where there may be too many
+        self.visit(enough)
+        return self.recorder.path(Status.N_FEATURES)
+
+    def _lacking(self, features: IntArray) -> int:
+        """How many features, or groups, are still too few; negative if there are too many."""
+        free = self.working.penalty.free
+        lacking = []
+        if self.stop.max_features is not None:
+            lacking.append(self.stop.max_features - np.union1d(features, free).size)
+        if self.stop.max_groups is not None:
+            lacking.append(self.stop.max_groups - np.unique(self.groups[features]).size)
+        return min(lacking)

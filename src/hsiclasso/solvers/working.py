@@ -1,0 +1,219 @@
+"""Solving on a growing working set, for any penalty, along a falling penalty.
+
+The inner solver only ever sees the features of the working set. After each of its runs, upper
+bounds on the correlations of all others (`Candidates`) say which units might violate their
+optimality condition; those are refined, and the worst offenders enter. Units that the duality
+gap proves to be zero at the optimum are not looked at again for this penalty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.solvers.candidates import Candidates
+from hsiclasso.solvers.certificate import certify
+from hsiclasso.solvers.path import Breakpoint, Certificate, Path, Status
+from hsiclasso.solvers.penalty import Penalty
+from hsiclasso.solvers.problem import QuadraticProblem
+from hsiclasso.solvers.quadratic import SmallProblem, dual_scale
+
+__all__ = ["GAP", "InnerSolver", "WorkingSet"]
+
+#: Minimises a small problem from a start, to a relative duality gap.
+InnerSolver = Callable[[SmallProblem, FloatArray, float], FloatArray]
+
+#: Relative duality gap of a solution that counts as solved.
+GAP = 1e-10
+#: Share of it that the inner solver may use up.
+_INNER = 1e-3
+#: Excess of a correlation over the penalty, relative to the largest relevance, that counts.
+_VIOLATION = 1e-13
+#: Least number of units that enter at once.
+_ENTER = 8
+#: Stands for the norm of a matrix that was never made; its square is still a number.
+_UNKNOWN = 1e150
+_MAX_ROUNDS = 1000
+
+
+class WorkingSet:
+    """Solver of one problem for one penalty after another, each starting from the last.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+    penalty : Penalty
+    inner : callable
+        Inner solver.
+    """
+
+    def __init__(self, problem: QuadraticProblem, penalty: Penalty, inner: InnerSolver) -> None:
+        self.problem = problem
+        self.penalty = penalty
+        self.inner = inner
+        self.candidates = Candidates(problem, penalty)
+        self.weights = np.zeros(0)
+        self.certificate = Certificate(0.0, 0.0, 0)
+        self.n_screened = 0
+        self._tolerance = _VIOLATION * float(np.abs(problem.linear).max(initial=0.0))
+        self._units = self.candidates.penalty.unit_of
+        if penalty.signed:  # no bound holds: everything is looked at
+            self.candidates.pull(penalty.n_features)
+        free = np.isin(self.candidates.order, penalty.free)
+        free &= self.candidates.relevance > 0
+        self.candidates.pull(int(np.flatnonzero(free).max(initial=-1)) + 1)
+        self._enter(np.unique(self._units[free]))
+
+    def largest_alpha(self) -> float:
+        """Return the smallest penalty at which every penalised unit is zero."""
+        limit = self.candidates.limit
+        top = float(limit[np.isfinite(limit)].max(initial=0.0))
+        if not self.candidates.ever or top == 0:
+            return top
+        # with the unpenalised features in place, correlations are below the relevance
+        small = self._small(2 * top)
+        self.weights = self.inner(small, self.weights, _INNER * GAP)
+        self.candidates.pull_down_to(0.0)
+        while True:
+            critical = self._critical()
+            best = int(np.argmax(critical))
+            members = self._members(np.array([best]))
+            if self.candidates.refined[members].all():
+                return float(critical[best])
+            self.candidates.refine(members)
+
+    def solve(self, alpha: float) -> None:
+        """Find the solution at a penalty."""
+        self.candidates.pull_down_to(alpha)
+        dead = np.zeros(self.candidates.penalty.starts.size, dtype=bool)
+        for _ in range(_MAX_ROUNDS):
+            if self.candidates.ever:
+                small = self._small(alpha)
+                self.weights = self.inner(small, self.weights, _INNER * GAP)
+                dead |= self._screen(small)
+            entering = self._violating(alpha, dead)
+            if not entering.size:
+                break
+            self._enter(entering)
+        self.n_screened = int(dead.sum())
+        self.certificate = certify(self.problem, self.candidates, self.weights, alpha)
+
+    @property
+    def solution(self) -> tuple[IntArray, FloatArray]:
+        """Features that are not zero, and their weights."""
+        used = np.flatnonzero(self.weights)
+        return self.candidates.features[used], self.weights[used]
+
+    def _small(self, alpha: float) -> SmallProblem:
+        slots = list(range(len(self.candidates.ever)))
+        features = self.candidates.features
+        return SmallProblem(
+            np.ascontiguousarray(self.candidates.gram(slots)),
+            self.problem.linear[features],
+            self.problem.target_norm2,
+            self.penalty.take(features),
+            alpha,
+        )
+
+    def _members(self, units: IntArray) -> IntArray:
+        starts, sizes = self.candidates.penalty.starts[units], self.candidates.penalty.sizes[units]
+        return np.concatenate([np.arange(s, s + m) for s, m in zip(starts, sizes, strict=True)])
+
+    def _critical(self) -> FloatArray:
+        """Upper bounds on the penalty at which each penalised pulled unit would join."""
+        n_pulled = self.candidates.n_pulled
+        penalty = self.penalty.take(self.candidates.pulled)
+        bounds = self.candidates.bounds(self.weights)
+        return penalty.critical(np.where(penalty.free[:n_pulled], 0.0, bounds))
+
+    def _violating(self, alpha: float, dead: BoolArray) -> IntArray:
+        """Units outside the working set that break their optimality condition, worst first."""
+        n_pulled = self.candidates.n_pulled
+        if not n_pulled:
+            return np.zeros(0, dtype=np.int64)
+        penalty = self.penalty.take(self.candidates.pulled)
+        closed = dead[: penalty.starts.size].copy()
+        closed[self._units[self.candidates.ever]] = True
+        while True:
+            excess = penalty.excess(self.candidates.bounds(self.weights), alpha)
+            suspect = ~closed if self.penalty.signed else (excess > self._tolerance) & ~closed
+            refined = np.logical_and.reduceat(self.candidates.refined, penalty.starts)
+            vague = np.flatnonzero(suspect & ~refined)
+            if not vague.size:
+                break
+            # the worst offenders first: once they are in, others may be found innocent
+            worst = vague[np.argsort(-excess[vague], kind="stable")]
+            if not self.penalty.signed:
+                worst = worst[: max(_ENTER, int(np.count_nonzero(suspect & refined)))]
+            self.candidates.refine(self._members(worst))
+        guilty = np.flatnonzero((excess > self._tolerance) & ~closed)
+        worst = guilty[np.argsort(-excess[guilty], kind="stable")]
+        return worst[: max(_ENTER, np.count_nonzero(self.weights))]
+
+    def _screen(self, small: SmallProblem) -> BoolArray:
+        """Units that are certainly zero at the optimum for this penalty: the gap-safe sphere.
+
+        The optimal residual lies within sqrt(2 gap) of any feasible dual point.
+        """
+        n_units = self.candidates.penalty.starts.size
+        certain = np.zeros(n_units, dtype=bool)
+        touched = np.flatnonzero(self.candidates.touched)
+        if small.alpha == 0 or not touched.size or small.penalty.free.any():
+            return certain
+        bounds = self.candidates.bounds(self.weights)
+        penalty = self.penalty.take(self.candidates.pulled)
+        # what was not pulled is feasible at any scale up to 1, by its relevance
+        scale = min(dual_scale(penalty, bounds, small.alpha), 1.0)
+        a, c = self.weights, small.correlation(self.weights)
+        towards = small.target_norm2 - float(small.linear @ a)
+        residual2 = max(towards - float(c @ a), 0.0)
+        primal = 0.5 * residual2 + small.alpha * small.penalty.value(a)
+        gap = max(primal - (scale * towards - 0.5 * scale**2 * residual2), 0.0)
+        reach = np.full(bounds.size, _UNKNOWN)
+        reach[touched] = np.sqrt(2 * gap) * self.candidates.norms(touched)
+        if penalty.signed:
+            bounds = np.abs(bounds)
+        excess = penalty.excess(scale * bounds + reach, small.alpha)
+        certain[: penalty.starts.size] = excess < -self._tolerance
+        return certain
+
+    def _enter(self, units: IntArray) -> None:
+        for candidate in self._members(units) if units.size else ():
+            if np.isfinite(self.candidates.penalty.weights[candidate]):
+                slot, _ = self.candidates.slot(int(candidate))
+                self.candidates.row(slot)
+        grown = len(self.candidates.ever) - self.weights.size
+        self.weights = np.append(self.weights, np.zeros(grown))
+
+
+class Recorder:
+    """Collects solutions of a working set into a path."""
+
+    def __init__(self, working: WorkingSet) -> None:
+        self.working = working
+        self.points: list[Breakpoint] = []
+
+    def record(self, alpha: float) -> None:
+        """Add the current solution."""
+        features, weights = self.working.solution
+        before = set(self.points[-1].indices.tolist()) if self.points else set()
+        now = set(features.tolist())
+        joined = tuple(k for k in features.tolist() if k not in before)
+        dropped = tuple(sorted(before - now))
+        self.points.append(Breakpoint(float(alpha), features, weights, joined, dropped))
+
+    def path(self, status: Status) -> Path:
+        """Return what was collected."""
+        working = self.working
+        if working.certificate.duality_gap > GAP:
+            status = Status.STALLED
+        return Path(
+            tuple(self.points),
+            status,
+            working.certificate,
+            working.penalty.n_features,
+            working.candidates.pulled,
+            exact=False,
+        )
