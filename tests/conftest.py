@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # processes share the cores already: BLAS threads on top of them wait for each other
+    threadpool_limits(1, user_api="blas")
 
 settings.register_profile("default", deadline=None, max_examples=40, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=600)
 settings.load_profile("default")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -224,12 +224,15 @@ class _Homotopy:
 
     def _next_event(self) -> _Event:
         """Find the end of the segment, refining candidates until it is certain."""
+        # The weights of the new active set, for those of the old one belong to another line: the
+        # least error in the penalty at which they meet would grow from segment to segment.
+        weights = self._solution(self.alpha)
         falling = [slot for slot in self.active if self.direction[slot] < 0]
-        zeros = {slot: self.alpha + self.weights[slot] / self.direction[slot] for slot in falling}
+        zeros = {slot: self.alpha + weights[slot] / self.direction[slot] for slot in falling}
         end = max([self.alpha_min, *zeros.values()])
         batch = _BATCH
         while True:
-            joins = self._join_alphas()
+            joins = self._join_alphas(weights)
             reached = max(end, joins[self.candidates.refined].max(initial=-np.inf))
             doubtful = self._doubtful(joins, reached, batch)
             if not doubtful.size:
@@ -250,11 +253,11 @@ class _Homotopy:
         open_ = np.flatnonzero(possible > reached - self.tie)
         return open_[np.argsort(-possible[open_], kind="stable")[:batch]]
 
-    def _join_alphas(self) -> FloatArray:
+    def _join_alphas(self, weights: FloatArray) -> FloatArray:
         """Penalty at which each pulled candidate joins; an upper bound if it is not refined."""
         shares = self._pulled(self.shares)
         with np.errstate(divide="ignore", invalid="ignore"):
-            slack = np.maximum(self.alpha * shares - self.candidates.bounds(self.weights), 0.0)
+            slack = np.maximum(self.alpha * shares - self.candidates.bounds(weights), 0.0)
             lead = shares - self.candidates.products(self.direction)
             gains = (lead > self._pulled(self.parallel)) & np.isfinite(shares)
             joins = np.where(gains, self.alpha - slack / lead, -np.inf)
@@ -289,12 +292,16 @@ class _Homotopy:
         self.dependent.clear()
 
     def _move_to(self, alpha: float) -> None:
-        """Compute the weights at a penalty afresh, so that errors do not add up."""
         self.alpha = alpha
+        self.weights = np.maximum(self._solution(alpha), 0.0)
+
+    def _solution(self, alpha: float) -> FloatArray:
+        """Compute the weights at a penalty afresh, so that errors do not add up."""
         active = [self.candidates.ever[slot] for slot in self.active]
-        linear = self.candidates.relevance[active] - alpha * self.shares[active]
-        self.weights[:] = 0.0
-        self.weights[self.active] = np.maximum(self.cholesky.solve(linear), 0.0)
+        linear = self.candidates.relevance[active].astype(np.longdouble)
+        weights = np.zeros(len(self.candidates.ever))
+        weights[self.active] = self.cholesky.solve(linear - alpha * self.shares[active])
+        return weights
 
     def _record(self, joined: list[int], dropped: list[int]) -> None:
         positive = [slot for slot in self.active if self.weights[slot] > 0]
