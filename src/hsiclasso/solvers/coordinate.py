@@ -12,6 +12,8 @@ __all__ = ["coordinate_descent"]
 #: Visits of each unit between two looks at the gap.
 _EPOCHS = 10
 _MAX_LOOKS = 2000
+#: Looks without any progress after which rounding is to blame.
+_MAX_IDLE = 20
 
 
 def coordinate_descent(problem: SmallProblem, start: FloatArray, tol: float) -> FloatArray:
@@ -35,19 +37,20 @@ def coordinate_descent(problem: SmallProblem, start: FloatArray, tol: float) -> 
     unit_cuts = problem.alpha * penalty.unit_weights
     curvature = _curvature(problem)
     best, lowest = a, np.inf
-    stuck = 0
+    reached, idle = np.inf, 0
     for _ in range(_MAX_LOOKS):
-        c = problem.correlation(a)
         descend(
             problem.gram, curvature, cuts, penalty.starts, unit_cuts, penalty.signed,
-            a, c, _EPOCHS,
+            a, problem.correlation(a), _EPOCHS,
         )  # fmt: skip
         a = finish(problem, a)
-        gap = problem.gap(a)
-        stuck = 0 if gap < lowest else stuck + 1
+        gap, value = problem.gap(a), problem.objective(a)
+        # the gap may rise for a while, the objective only falls
+        idle = 0 if gap < lowest or value < reached else idle + 1
+        reached = min(reached, value)
         if gap < lowest:
             best, lowest = a.copy(), gap
-        if lowest <= tol or stuck >= 20:
+        if lowest <= tol or idle >= _MAX_IDLE:
             break
     return best
 

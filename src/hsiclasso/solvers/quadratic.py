@@ -9,13 +9,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.solvers.penalty import UnitPenalty
 
-__all__ = ["SmallProblem", "relative_gap"]
+__all__ = ["SmallProblem", "dual_scale", "finish", "relative_gap", "unbounded_excess"]
 
 #: Newton steps of a finish, beyond one for every feature that it drops.
 _FINISH_STEPS = 30
+_HALVINGS = 30
+#: Curvature below which a direction of the support counts as flat, relatively.
+_LEAST_CURVATURE = 1e-14
+#: Changes of the objective, relative to the squared norm of the target, that mean nothing.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -115,42 +120,58 @@ def finish(problem: SmallProblem, a: FloatArray) -> FloatArray:
     """Minimise over the support of `a`, by Newton's method, dropping what would change sign.
 
     On the support the objective is smooth; without groups it is quadratic and one step per
-    dropped feature is exact. The result has no larger an objective than `a`.
+    dropped feature is exact. The result has no larger an objective than `a`, but for rounding.
     """
-    penalty, alpha = problem.penalty, problem.alpha
-    best, lowest = a, problem.objective(a)
-    unit_of = penalty.unit_of
-    v = alpha * penalty.unit_weights
     for _ in range(_FINISH_STEPS + a.size):
-        support = np.flatnonzero(best)
-        if not support.size:
+        better = _newton_step(problem, a)
+        if better is None:
             break
-        x = best[support]
-        norms = penalty.norms(best)[unit_of[support]]
-        pull = np.where(v[unit_of[support]] > 0, v[unit_of[support]] / norms, 0.0)
-        sign = np.sign(x)
-        gradient = -problem.correlation(best)[support]
-        gradient += alpha * penalty.weights[support] * sign + pull * x
-        hessian = problem.gram[np.ix_(support, support)] + np.diag(pull)
-        same = unit_of[support][:, None] == unit_of[support]
-        hessian -= same * np.outer(x, x) * (pull / norms**2)[:, None]
-        step = -np.linalg.lstsq(hessian, gradient, rcond=1e-14)[0]
-        # the longest step on which nothing changes sign
-        crossing = sign * (x + step) <= 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            reach = np.where(crossing, -x / step, np.inf)
-        length = min(1.0, float(reach.min(initial=np.inf)))
-        moved = None
-        for halving in range(30):
-            trial = best.copy()
-            trial[support] = x + length * 0.5**halving * step
-            if halving == 0:
-                trial[support[reach <= length]] = 0.0
-            value = problem.objective(trial)
-            if value < lowest or (value == lowest and halving == 0 and length < 1):
-                moved = trial
-                break
-        if moved is None:
-            break
-        best, lowest = moved, value
-    return best
+        a = better
+    return a
+
+
+def _newton_step(problem: SmallProblem, a: FloatArray) -> FloatArray | None:
+    """Take the longest part of a Newton step that does good, or none."""
+    support = np.flatnonzero(a)
+    if not support.size:
+        return None
+    x, (gradient, hessian) = a[support], _derivatives(problem, a, support)
+    step = -np.linalg.lstsq(hessian, gradient, rcond=_LEAST_CURVATURE)[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # where each weight would reach zero
+        reach = np.where(np.sign(x) * (x + step) <= 0, -x / step, np.inf)
+    longest = min(1.0, float(reach.min()))
+    for halving in range(_HALVINGS):
+        trial = a.copy()
+        trial[support] = x + longest * 0.5**halving * step
+        if halving == 0:
+            trial[support[reach <= longest]] = 0.0
+        if _improves(problem, a, trial):
+            return trial
+    return None
+
+
+def _derivatives(
+    problem: SmallProblem, a: FloatArray, support: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Gradient and Hessian of the objective on the support."""
+    penalty, alpha = problem.penalty, problem.alpha
+    unit_of, x = penalty.unit_of[support], a[support]
+    norms = penalty.norms(a)[unit_of]
+    pull = alpha * penalty.unit_weights[unit_of] / norms
+    gradient = alpha * penalty.weights[support] * np.sign(x) + pull * x
+    gradient -= problem.correlation(a)[support]
+    same_unit = unit_of[:, None] == unit_of
+    hessian = problem.gram[np.ix_(support, support)] + np.diag(pull)
+    hessian -= same_unit * np.outer(x, x) * (pull / norms**2)[:, None]
+    return gradient, hessian
+
+
+def _improves(problem: SmallProblem, old: FloatArray, new: FloatArray) -> bool:
+    """Whether the objective falls, or, as far as it can be told, the gradient on the support."""
+    change = problem.objective(new) - problem.objective(old)
+    rounding = _ROUNDING * problem.target_norm2
+    if abs(change) > rounding or np.count_nonzero(new) < np.count_nonzero(old):
+        return change <= rounding
+    slopes = [np.linalg.norm(_derivatives(problem, a, np.flatnonzero(a))[0]) for a in (old, new)]
+    return bool(slopes[1] < 0.5 * slopes[0])
