@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -32,6 +34,13 @@ def test_python_examples_run():
     for code in re.findall(r"```python\n(.*?)```", text, flags=re.S):
         exec(code, names)  # each block builds on the ones before
     assert set(names["selector"].selected_) == set(names["causal"])
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)
+def test_examples_of_the_guides_run(page):
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S):
+        exec(code, names)
 
 
 def test_project_files_exist():

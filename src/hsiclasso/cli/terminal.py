@@ -65,6 +65,9 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("feature", overflow="fold", style="cyan")
+    notes = _notes(result)
+    for title in notes:
+        table.add_column(title, overflow="fold")
     if causal is not None:
         table.add_column("causal", no_wrap=True)
     table.add_column("weight", justify="right", no_wrap=True)
@@ -75,8 +78,20 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
     for rank, feature in enumerate(result.features, start=1):
         mark = () if causal is None else (_mark(feature.name in causal),)
         numbers = (Text(weights[rank - 1]), Text(relevances[rank - 1]))
-        table.add_row(str(rank), Text(feature.name), *mark, *numbers, _neighbours(feature))
+        beside = (Text(column[rank - 1]) for column in notes.values())
+        table.add_row(str(rank), Text(feature.name), *beside, *mark, *numbers, _neighbours(feature))
     return table
+
+
+def _notes(result: SelectionResult) -> dict[str, list[str]]:
+    """Columns that only some results need: groups, and what did not come from the path."""
+    notes = {}
+    if result.groups:
+        notes["group"] = [feature.group or "" for feature in result.features]
+    origins = [feature.origin for feature in result.features]
+    if set(origins) - {"path"}:
+        notes["origin"] = [str(origin) for origin in origins]
+    return notes
 
 
 def summary_line(result: SelectionResult) -> Text:

@@ -19,6 +19,7 @@ class Status(Enum):
     """How a solve ended; the value is a sentence."""
 
     N_FEATURES = "the path reached the number of features asked for"
+    N_GROUPS = "the path reached the number of groups asked for"
     ALPHA = "the path reached the penalty asked for"
     PATH_END = (
         "the path ended: at penalty 0 no further feature can lower the objective with a "

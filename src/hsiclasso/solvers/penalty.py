@@ -22,6 +22,7 @@ __all__ = ["Penalty", "UnitPenalty"]
 
 #: Newton steps for the critical penalty of a unit, which converge monotonically.
 _NEWTON_STEPS = 50
+_LAST_DIGIT = 1e-15
 
 
 @dataclass(frozen=True)
@@ -215,19 +216,19 @@ class UnitPenalty:
             with np.errstate(divide="ignore", invalid="ignore"):
                 return np.asarray(np.where(size > 0, size / weights, 0.0))
         unit_of = self.unit_of
+        unbounded = np.logical_or.reduceat(self.free & (size > 0), self.starts)
+        size = np.where(unbounded[unit_of], 0.0, size)
         root = np.zeros(self.starts.size)
         for _ in range(_NEWTON_STEPS):
             rest = np.maximum(size - root[unit_of] * weights, 0.0)
             norm = self.norms(rest)
-            pull = np.add.reduceat(rest * weights, self.starts)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                slope = np.where(norm > 0, pull / norm, 0.0) + self.unit_weights
-                step = np.where(norm > 0, (norm - root * self.unit_weights) / slope, 0.0)
-            step = np.maximum(step, 0.0)
-            root += step
-            if not (step > 1e-15 * root).any() or np.isinf(root).all():
+            slope = np.add.reduceat(rest * weights, self.starts) + norm * self.unit_weights
+            step = np.zeros(root.size)
+            np.divide(norm * (norm - root * self.unit_weights), slope, out=step, where=slope > 0)
+            root += np.maximum(step, 0.0)
+            if not (step > _LAST_DIGIT * root).any():
                 break
-        return root
+        return np.where(unbounded, np.inf, root)
 
     def prox(self, z: FloatArray, amount: float) -> FloatArray:
         """Minimise ``|x - z|^2 / 2 + amount * penalty(x)``."""

@@ -48,7 +48,7 @@ class Stop:
     max_features : int or None
         Number of features, those without penalty included.
     max_groups : int or None
-        Number of groups with a feature that is not zero.
+        Number of groups with a feature that is not zero, those without penalty aside.
     alpha : float
         Penalty; 0 is the end of the path.
     """
@@ -226,8 +226,9 @@ class _Walk:
                 below = enough = middle
         if self.recorder.points:
             self.recorder.points.pop()  # the first with enough, where there may be too many
-        self.visit(enough)
-        return self.recorder.path(Status.N_FEATURES)
+        features = self.visit(enough)
+        enough_groups = self.stop.max_groups is not None and self._groups_lacking(features) <= 0
+        return self.recorder.path(Status.N_GROUPS if enough_groups else Status.N_FEATURES)
 
     def _lacking(self, features: IntArray) -> int:
         """How many features, or groups, are still too few; negative if there are too many."""
@@ -236,5 +237,9 @@ class _Walk:
         if self.stop.max_features is not None:
             lacking.append(self.stop.max_features - np.union1d(features, free).size)
         if self.stop.max_groups is not None:
-            lacking.append(self.stop.max_groups - np.unique(self.groups[features]).size)
+            lacking.append(self._groups_lacking(features))
         return min(lacking)
+
+    def _groups_lacking(self, features: IntArray) -> int:
+        penalised = np.setdiff1d(features, self.working.penalty.free)
+        return (self.stop.max_groups or 0) - np.unique(self.groups[penalised]).size
