@@ -271,7 +271,7 @@ def test_screened_units_are_zero(case):
     working.solve(stop.alpha)
     units = working.candidates.penalty.unit_of
     for certain in dead:
-        features = working.candidates.order[certain[units]]
+        features = working.candidates.pulled[certain[units]]
         assert np.abs(solution[features]).max(initial=0) <= 1e-6
 
 

@@ -39,7 +39,7 @@ class Candidates:
     limit : ndarray of shape (d,)
         Penalty above which each candidate is zero, whatever the weights of the others.
     penalty : UnitPenalty
-        The penalty on all candidates.
+        The penalty on the pulled candidates.
     """
 
     def __init__(self, problem: QuadraticProblem, penalty: Penalty) -> None:
@@ -47,8 +47,8 @@ class Candidates:
         self._penalty = penalty
         self.order, self.limit = _by_limit(problem.linear, penalty)
         self.relevance = problem.linear[self.order]
-        self.penalty = penalty.take(self.order)
         self.n_pulled = 0
+        self.penalty = penalty.take(self.order[:0])
         self.ever: list[int] = []
         self._rows = np.zeros((64, 16))
         self._known = np.zeros(64, dtype=np.int64)
@@ -58,30 +58,27 @@ class Candidates:
         """Features with a slot."""
         return self.order[np.array(self.ever, dtype=np.int64)]
 
-    def slot(self, candidate: int) -> tuple[int, bool]:
-        """Return the slot of a candidate that joins, and whether it is a new one.
-
-        A new slot leaves every row with one entry to compute.
-        """
-        if candidate in self.ever:
-            return self.ever.index(candidate), False
-        self.ever.append(candidate)
-        if len(self.ever) > self._rows.shape[1]:
-            self._rows = np.pad(self._rows, ((0, 0), (0, self._rows.shape[1])))
-        return len(self.ever) - 1, True
-
-    def row(self, slot: int) -> FloatArray:
-        """Return the entries of G of a feature that joined against all that ever joined.
+    def join(self, candidates: list[int]) -> None:
+        """Give slots to pulled candidates that never joined, and all entries to their rows.
 
         G is symmetric: they are also the next entries of the features that joined before.
         """
-        candidate, joined = self.ever[slot], np.array(self.ever)
-        self.refine(np.array([candidate]))
-        row = self._rows[candidate, : joined.size]
-        behind = np.flatnonzero(self._known[joined] == slot)
-        self._rows[joined[behind], slot] = row[behind]
-        self._known[joined[behind]] += 1
-        return row
+        first = len(self.ever)
+        self.ever += candidates
+        total = len(self.ever)
+        while total > self._rows.shape[1]:
+            self._rows = np.pad(self._rows, ((0, 0), (0, self._rows.shape[1])))
+        joining = np.array(candidates, dtype=np.int64)
+        self.refine(joining)
+        before = np.array(self.ever[:first], dtype=np.int64)
+        behind = np.flatnonzero(self._known[before] == first)
+        self._rows[before[behind], first:total] = self._rows[np.ix_(joining, behind)].T
+        self._known[before[behind]] = total
+
+    def row(self, slot: int) -> FloatArray:
+        """Return the entries of G of a feature that joined against all that ever joined."""
+        self.refine(np.array([self.ever[slot]]))
+        return self._rows[self.ever[slot], : len(self.ever)]
 
     def bounds(self, weights: FloatArray) -> FloatArray:
         """Upper bounds on the correlations of the pulled candidates.
@@ -121,7 +118,9 @@ class Candidates:
             grow = max(stop, 2 * len(self._rows)) - len(self._rows)
             self._rows = np.pad(self._rows, ((0, grow), (0, 0)))
             self._known = np.pad(self._known, (0, grow))
-        self.n_pulled = max(self.n_pulled, stop)
+        if stop > self.n_pulled:
+            self.n_pulled = stop
+            self.penalty = self._penalty.take(self.pulled)
 
     def _same_unit(self, candidate: int) -> bool:
         groups = self._penalty.groups

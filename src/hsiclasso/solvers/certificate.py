@@ -34,12 +34,12 @@ def certify(
     alpha : float
         Penalty.
     """
+    candidates.pull_down_to(alpha)  # the relevance of the others keeps them at zero
     penalty, n_pulled = candidates.penalty, candidates.n_pulled
     used = np.flatnonzero(weights)
     candidates.refine(np.array(candidates.ever, dtype=np.int64)[used])
-    bounds = candidates.relevance.copy()
-    bounds[:n_pulled] = candidates.bounds(weights)
-    a = np.zeros(bounds.size)
+    bounds = candidates.bounds(weights)
+    a = np.zeros(n_pulled)
     a[np.array(candidates.ever, dtype=np.int64)[used]] = weights[used]
 
     scale = float(candidates.relevance.max(initial=0.0)) or 1.0
@@ -59,7 +59,7 @@ def certify(
     open_ = np.flatnonzero(free & (bounds > 0))
     gap = relative_gap(
         problem.target_norm2,
-        fit=float(candidates.relevance @ a),
+        fit=float(candidates.relevance[:n_pulled] @ a),
         slack=float(bounds @ a),
         cost=alpha * penalty.value(a),
         scale=dual_scale(penalty, bounds, alpha),

@@ -45,8 +45,10 @@ def dual_augmented_lagrangian(problem: SmallProblem, start: FloatArray, tol: flo
     size = float(np.diag(problem.gram).mean()) or 1.0
     eta = _FIRST_ETA / problem.alpha if problem.alpha > 0 else 1.0 / size
     eta = max(eta, _FIRST_ETA / size)
-    a = best = start.copy()
-    lowest = np.inf
+    a = best = finish(problem, start)
+    lowest = problem.gap(best)
+    if lowest <= tol:  # the support did not change
+        return best
     for _ in range(_MAX_OUTER):
         a, converged = _proximal_point(problem, a, eta)
         # the support is known long before the last digits are

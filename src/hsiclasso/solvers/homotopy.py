@@ -102,7 +102,7 @@ class _Homotopy:
         self.problem = problem
         self.alpha_min = alpha_min
         self.candidates = Candidates(problem, penalty)
-        self.shares = self.candidates.penalty.weights
+        self.shares = penalty.weights[self.candidates.order]
         self.free = penalty.free
         self.cholesky = ActiveCholesky()
         self.active: list[int] = []
@@ -272,10 +272,11 @@ class _Homotopy:
         return direction
 
     def _activate(self, candidate: int) -> bool:
-        slot, is_new = self.candidates.slot(candidate)
-        if is_new:
+        if candidate not in self.candidates.ever:
+            self.candidates.join([candidate])
             self.weights = np.append(self.weights, 0.0)
             self.direction = np.append(self.direction, 0.0)
+        slot = self.candidates.ever.index(candidate)
         row = self.candidates.row(slot)
         if not self.cholesky.append(row[self.active], float(row[slot])):
             return False

@@ -11,11 +11,12 @@ of the elastic net is not here: it is a property of the quadratic (`Ridged`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import FloatArray, IntArray
+from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Penalty", "UnitPenalty"]
@@ -164,18 +165,18 @@ class UnitPenalty:
     unit_weights: FloatArray
     signed: bool
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """Number of features of each unit."""
         return np.diff(self.starts, append=self.weights.size)
 
-    @property
+    @cached_property
     def unit_of(self) -> IntArray:
         """Unit of each feature, shape (m,)."""
         return np.repeat(np.arange(self.starts.size), self.sizes)
 
-    @property
-    def free(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    @cached_property
+    def free(self) -> BoolArray:
         """Which features are not penalised."""
         return np.asarray((self.weights == 0) & (self.unit_weights == 0)[self.unit_of])
 

@@ -131,47 +131,54 @@ def finish(problem: SmallProblem, a: FloatArray) -> FloatArray:
 
 
 def _newton_step(problem: SmallProblem, a: FloatArray) -> FloatArray | None:
-    """Take the longest part of a Newton step that does good, or none."""
+    """Take the longest part of a Newton step that lowers the objective, or none."""
     support = np.flatnonzero(a)
-    if not support.size:
+    gradient = _gradient(problem, a, support)
+    slope = float(np.linalg.norm(gradient))
+    if slope <= _ROUNDING * float(np.linalg.norm(problem.linear[support])):
         return None
-    x, (gradient, hessian) = a[support], _derivatives(problem, a, support)
-    step = -np.linalg.lstsq(hessian, gradient, rcond=_LEAST_CURVATURE)[0]
+    x = a[support]
+    step = -np.linalg.lstsq(_hessian(problem, a, support), gradient, rcond=_LEAST_CURVATURE)[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         # where each weight would reach zero
         reach = np.where(np.sign(x) * (x + step) <= 0, -x / step, np.inf)
     longest = min(1.0, float(reach.min()))
+    before, rounding = problem.objective(a), _ROUNDING * problem.target_norm2
     for halving in range(_HALVINGS):
         trial = a.copy()
         trial[support] = x + longest * 0.5**halving * step
-        if halving == 0:
+        dropping = halving == 0 and longest < 1
+        if dropping:
             trial[support[reach <= longest]] = 0.0
-        if _improves(problem, a, trial):
+        change = problem.objective(trial) - before
+        if change < -rounding or (dropping and change <= rounding):
             return trial
+        if change <= rounding:  # too little to tell: the gradient has to
+            fresh = float(np.linalg.norm(_gradient(problem, trial, support)))
+            return trial if fresh < 0.5 * slope else None
     return None
 
 
-def _derivatives(
-    problem: SmallProblem, a: FloatArray, support: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Gradient and Hessian of the objective on the support."""
-    penalty, alpha = problem.penalty, problem.alpha
-    unit_of, x = penalty.unit_of[support], a[support]
-    norms = penalty.norms(a)[unit_of]
-    pull = alpha * penalty.unit_weights[unit_of] / norms
-    gradient = alpha * penalty.weights[support] * np.sign(x) + pull * x
-    gradient -= problem.correlation(a)[support]
-    same_unit = unit_of[:, None] == unit_of
-    hessian = problem.gram[np.ix_(support, support)] + np.diag(pull)
-    hessian -= same_unit * np.outer(x, x) * (pull / norms**2)[:, None]
-    return gradient, hessian
+def _pull(problem: SmallProblem, a: FloatArray, support: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Penalty weight of each feature's unit over the unit's norm, and that norm."""
+    unit_of = problem.penalty.unit_of[support]
+    norms = problem.penalty.norms(a)[unit_of]
+    return problem.alpha * problem.penalty.unit_weights[unit_of] / norms, norms
 
 
-def _improves(problem: SmallProblem, old: FloatArray, new: FloatArray) -> bool:
-    """Whether the objective falls, or, as far as it can be told, the gradient on the support."""
-    change = problem.objective(new) - problem.objective(old)
-    rounding = _ROUNDING * problem.target_norm2
-    if abs(change) > rounding or np.count_nonzero(new) < np.count_nonzero(old):
-        return change <= rounding
-    slopes = [np.linalg.norm(_derivatives(problem, a, np.flatnonzero(a))[0]) for a in (old, new)]
-    return bool(slopes[1] < 0.5 * slopes[0])
+def _gradient(problem: SmallProblem, a: FloatArray, support: IntArray) -> FloatArray:
+    """Gradient of the objective on the support."""
+    x = a[support]
+    push = problem.alpha * problem.penalty.weights[support] * np.sign(x)
+    return np.asarray(push + _pull(problem, a, support)[0] * x - problem.correlation(a)[support])
+
+
+def _hessian(problem: SmallProblem, a: FloatArray, support: IntArray) -> FloatArray:
+    """Hessian of the objective on the support."""
+    hessian = problem.gram[np.ix_(support, support)]
+    if problem.penalty.unit_weights.any():
+        x, (pull, norms) = a[support], _pull(problem, a, support)
+        unit_of = problem.penalty.unit_of[support]
+        same_unit = unit_of[:, None] == unit_of
+        hessian += np.diag(pull) - same_unit * np.outer(x, x) * (pull / norms**2)[:, None]
+    return hessian

@@ -33,6 +33,9 @@ SOLVERS: dict[str, tuple[str, ...]] = {
 }
 #: Ratio of penalties on the way down to a number of features or groups.
 _DESCENT = 0.8
+#: Ratio of the penalties on the way to a single one, and how many there are at most.
+_APPROACH = 0.7
+_MAX_APPROACH = 16
 #: Penalties tried between two that have too few and too many.
 _BISECTIONS = 60
 #: The descent ends at this share of the largest penalty, and then at none.
@@ -178,8 +181,13 @@ class _Walk:
         """Visit the penalties asked for and end at the last."""
         top = self.working.largest_alpha()
         end = self.stop.alpha
-        for alpha in [] if alphas is None else alphas:
-            if alpha > end:
+        if alphas is None:
+            # the working set grows to its right size sooner if the penalty falls by degrees
+            for alpha in top * _APPROACH ** np.arange(1, _MAX_APPROACH):
+                if alpha > end / _APPROACH:
+                    self.working.solve(float(alpha), certified=False)
+        else:
+            for alpha in alphas[alphas > end]:
                 self.visit(float(alpha))
         self.visit(end)
         if top <= 0 and not self.working.solution[0].size:

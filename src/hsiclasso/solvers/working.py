@@ -58,13 +58,12 @@ class WorkingSet:
         self.certificate = Certificate(0.0, 0.0, 0)
         self.n_screened = 0
         self._tolerance = _VIOLATION * float(np.abs(problem.linear).max(initial=0.0))
-        self._units = self.candidates.penalty.unit_of
         if penalty.signed:  # no bound holds: everything is looked at
             self.candidates.pull(penalty.n_features)
-        free = np.isin(self.candidates.order, penalty.free)
-        free &= self.candidates.relevance > 0
-        self.candidates.pull(int(np.flatnonzero(free).max(initial=-1)) + 1)
-        self._enter(np.unique(self._units[free]))
+        # features without penalty come first in the order, and are in from the start
+        self.candidates.pull(int(np.isinf(self.candidates.limit).sum()))
+        free = self.candidates.penalty.free & np.isinf(self._pulled(self.candidates.limit))
+        self._enter(np.unique(self.candidates.penalty.unit_of[free]))
 
     def largest_alpha(self) -> float:
         """Return the smallest penalty at which every penalised unit is zero."""
@@ -84,8 +83,8 @@ class WorkingSet:
                 return float(critical[best])
             self.candidates.refine(members)
 
-    def solve(self, alpha: float) -> None:
-        """Find the solution at a penalty."""
+    def solve(self, alpha: float, *, certified: bool = True) -> None:
+        """Find the solution at a penalty, and certify it unless it is a stop on the way."""
         self.candidates.pull_down_to(alpha)
         dead = np.zeros(self.candidates.penalty.starts.size, dtype=bool)
         for _ in range(_MAX_ROUNDS):
@@ -98,7 +97,8 @@ class WorkingSet:
                 break
             self._enter(entering)
         self.n_screened = int(dead.sum())
-        self.certificate = certify(self.problem, self.candidates, self.weights, alpha)
+        if certified:
+            self.certificate = certify(self.problem, self.candidates, self.weights, alpha)
 
     @property
     def solution(self) -> tuple[IntArray, FloatArray]:
@@ -123,19 +123,20 @@ class WorkingSet:
 
     def _critical(self) -> FloatArray:
         """Upper bounds on the penalty at which each penalised pulled unit would join."""
-        n_pulled = self.candidates.n_pulled
-        penalty = self.penalty.take(self.candidates.pulled)
-        bounds = self.candidates.bounds(self.weights)
-        return penalty.critical(np.where(penalty.free[:n_pulled], 0.0, bounds))
+        penalty = self.candidates.penalty
+        return penalty.critical(np.where(penalty.free, 0.0, self.candidates.bounds(self.weights)))
+
+    def _pulled(self, values: FloatArray) -> FloatArray:
+        return values[: self.candidates.n_pulled]
 
     def _violating(self, alpha: float, dead: BoolArray) -> IntArray:
         """Units outside the working set that break their optimality condition, worst first."""
-        n_pulled = self.candidates.n_pulled
-        if not n_pulled:
+        if not self.candidates.n_pulled:
             return np.zeros(0, dtype=np.int64)
-        penalty = self.penalty.take(self.candidates.pulled)
-        closed = dead[: penalty.starts.size].copy()
-        closed[self._units[self.candidates.ever]] = True
+        penalty = self.candidates.penalty
+        closed = dead.copy()
+        closed[penalty.unit_of[self.candidates.ever]] = True
+        batch = _ENTER
         while True:
             excess = penalty.excess(self.candidates.bounds(self.weights), alpha)
             suspect = ~closed if self.penalty.signed else (excess > self._tolerance) & ~closed
@@ -145,9 +146,8 @@ class WorkingSet:
                 break
             # the worst offenders first: once they are in, others may be found innocent
             worst = vague[np.argsort(-excess[vague], kind="stable")]
-            if not self.penalty.signed:
-                worst = worst[: max(_ENTER, int(np.count_nonzero(suspect & refined)))]
-            self.candidates.refine(self._members(worst))
+            self.candidates.refine(self._members(worst if self.penalty.signed else worst[:batch]))
+            batch *= 2
         guilty = np.flatnonzero((excess > self._tolerance) & ~closed)
         worst = guilty[np.argsort(-excess[guilty], kind="stable")]
         return worst[: max(_ENTER, np.count_nonzero(self.weights))]
@@ -157,13 +157,12 @@ class WorkingSet:
 
         The optimal residual lies within sqrt(2 gap) of any feasible dual point.
         """
-        n_units = self.candidates.penalty.starts.size
-        certain = np.zeros(n_units, dtype=bool)
+        penalty = self.candidates.penalty
+        certain = np.zeros(penalty.starts.size, dtype=bool)
         touched = np.flatnonzero(self.candidates.touched)
         if small.alpha == 0 or not touched.size or small.penalty.free.any():
             return certain
         bounds = self.candidates.bounds(self.weights)
-        penalty = self.penalty.take(self.candidates.pulled)
         # what was not pulled is feasible at any scale up to 1, by its relevance
         scale = min(dual_scale(penalty, bounds, small.alpha), 1.0)
         a, c = self.weights, small.correlation(self.weights)
@@ -176,14 +175,12 @@ class WorkingSet:
         if penalty.signed:
             bounds = np.abs(bounds)
         excess = penalty.excess(scale * bounds + reach, small.alpha)
-        certain[: penalty.starts.size] = excess < -self._tolerance
-        return certain
+        return np.asarray(excess < -self._tolerance)
 
     def _enter(self, units: IntArray) -> None:
-        for candidate in self._members(units) if units.size else ():
-            if np.isfinite(self.candidates.penalty.weights[candidate]):
-                slot, _ = self.candidates.slot(int(candidate))
-                self.candidates.row(slot)
+        members = self._members(units) if units.size else units
+        allowed = np.isfinite(self.candidates.penalty.weights[members])
+        self.candidates.join(members[allowed].tolist())
         grown = len(self.candidates.ever) - self.weights.size
         self.weights = np.append(self.weights, np.zeros(grown))
 
