@@ -273,3 +273,155 @@ class TestErrors:
         assert result.exit_code == 130
         assert result.stderr == "Interrupted\n"
         assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv"]
+
+
+def chosen(file, *arguments):
+    """Return the result of a selection as a dictionary."""
+    result = run(file, "-t", "label", "--drop", "sample", "--json", *arguments)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def pathways(tmp_path):
+    """Return a file of groups: pairs of genes, but for the last two."""
+    file = tmp_path / "pathways.csv"
+    pairs = "".join(f"gene {j},pathway {j // 2}\n" for j in range(6))
+    file.write_text("gene,pathway\n" + pairs, encoding="utf-8")
+    return file
+
+
+class TestWhatIsSaidAboutFeatures:
+    def test_keep_and_exclude(self, table):
+        options = ("--keep", "gene 0", "--keep", "gene 6", "--exclude", CAUSAL, "-k", 4)
+        document = chosen(table, *options)
+        origin = {feature["name"]: feature["origin"] for feature in document["features"]}
+        assert len(origin) == 4
+        assert origin["gene 0"] == origin["gene 6"] == "kept"
+        assert CAUSAL not in origin
+        assert list(origin.values()).count("path") == 2
+
+    def test_groups(self, table, pathways):
+        document = chosen(table, "--groups", pathways, "--n-groups", 2)
+        first, _ = document["groups"]
+        assert first["label"] == "pathway 1"
+        assert first["size"] == 2
+        assert CAUSAL in first["features"]
+        labels = {feature["name"]: feature["group"] for feature in document["features"]}
+        assert labels[CAUSAL] == "pathway 1"
+        assert (document["penalty"], document["solver"]) == ("group lasso", "cd")
+
+    def test_genes_without_a_pathway_are_groups_of_their_own(self, table, pathways):
+        document = chosen(table, "--groups", pathways, "--alpha-ratio", "0")
+        labels = {feature["name"]: feature["group"] for feature in document["features"]}
+        alone = [label for name, label in labels.items() if name in ("gene 6", "gene 7")]
+        assert alone
+        assert not any(label.startswith("pathway") for label in alone)
+
+    def test_l1_ratio(self, table, pathways):
+        document = chosen(table, "--groups", pathways, "--n-groups", 1, "--l1-ratio", 0.9)
+        assert document["penalty"] == "sparse group lasso"
+        assert [feature["name"] for feature in document["features"]] == [CAUSAL]
+
+    def test_ridge(self, table):
+        plain, ridged = (chosen(table, "-k", 2, "--ridge", ridge) for ridge in (0, 0.1))
+        assert plain["penalty"] == "lasso"
+        assert ridged["penalty"].startswith("lasso with ridge ")
+        names = [{feature["name"] for feature in d["features"]} for d in (plain, ridged)]
+        assert "gene 5" not in names[0]  # a copy of the gene that matters
+        assert names[1] == {CAUSAL, "gene 5"}
+
+    def test_alpha_ratio(self, table):
+        top, half = (chosen(table, "--alpha-ratio", share) for share in (1, 0.5))
+        assert half["alpha"] == pytest.approx(0.5 * top["alpha"])
+        assert top["features"] == []
+        assert half["status"] == "ALPHA"
+        assert half["n_requested"] is None
+
+    @pytest.mark.parametrize("criterion", ["aic", "bic"])
+    def test_criterion(self, table, criterion):
+        document = chosen(table, "--criterion", criterion)
+        assert document["features"][0]["name"] == CAUSAL
+        assert len(document["features"]) < 8
+        assert document["n_requested"] is None
+
+    @pytest.mark.parametrize("solver", ["homotopy", "cd", "dal"])
+    def test_solver(self, table, solver):
+        document = chosen(table, "-k", 3, "--solver", solver)
+        assert document["solver"] == solver
+        expected = {feature["name"] for feature in chosen(table, "-k", 3)["features"]}
+        assert {feature["name"] for feature in document["features"]} == expected
+
+    def test_origin_and_group_in_the_written_table(self, table, pathways, tmp_path):
+        out = tmp_path / "result.csv"
+        select(table, "--groups", pathways, "--keep", "gene 7", "--out", out)
+        with out.open(newline="", encoding="utf-8") as stream:
+            rows = {row["name"]: row for row in csv.DictReader(stream)}
+        assert rows["gene 7"]["origin"] == "kept"
+        assert rows[CAUSAL]["group"] == "pathway 1"
+
+    def test_the_table_shows_groups_and_origins_where_there_are_any(self, table, pathways):
+        plain = select(table).stdout
+        assert "origin" not in plain
+        assert "group" not in plain
+        kept = select(table, "--keep", "gene 7").stdout
+        assert "origin" in kept
+        assert any("gene 7" in line and " kept " in line for line in kept.splitlines())
+        grouped = select(table, "--groups", pathways).stdout
+        assert any(CAUSAL in line and "pathway 1" in line for line in grouped.splitlines())
+
+    def test_a_warning_where_the_number_is_filled_up(self, tmp_path, rng):
+        x = rng.standard_normal(40)
+        file = tmp_path / "t.npz"
+        np.savez(file, X=np.column_stack([x, 2 * x, -x]), y=x)
+        result = run(file, "-t", "y", "-k", 3)
+        assert result.exit_code == 0
+        assert "The last 2 have weight 0" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+class TestErrorsOfWhatIsSaid:
+    fail = TestErrors.fail
+    OPTIONS = (
+        (("--keep", "gene 33"), "did you mean 'gene 3'"),
+        (("--exclude", "label"), "exclude has 'label', but there is no such column"),
+        (("--keep", "sample"), "keep has 'sample', but there is no such column"),
+        (("--keep", "gene 1", "--exclude", "gene 1"), "is both in keep and in exclude"),
+        (("--keep", "gene 1", "--keep", "gene 2", "-k", 1), "2 features are to be kept"),
+        (("--alpha", 1, "--alpha-ratio", 0.5), "both set the penalty"),
+        (("--alpha-ratio", 1.5), "is not in the range 0<=x<=1"),
+        (("--criterion", "bic", "--alpha", 1), "leave out alpha"),
+        (("--criterion", "mdl"), "'mdl' is not one of 'aic', 'bic'"),
+        (("--n-groups", 2), "n_groups_to_select=2 needs groups"),
+        (("--n-groups", 0), "0 is not in the range x>=1"),
+        (("--l1-ratio", 0.5), "l1_ratio=0.5 is for groups of features"),
+        (("--l1-ratio", 2), "is not in the range 0<=x<=1"),
+        (("--ridge", -1), "-1.0 is not in the range x>=0"),
+        (("--ridge", "nan"), "ridge=nan"),
+        (("--solver", "sgd"), "'sgd' is not one of 'auto', 'homotopy', 'cd', 'dal'"),
+    )
+
+    @pytest.mark.parametrize(("arguments", "message"), OPTIONS, ids=str)
+    def test_one_line_and_no_output(self, table, arguments, message):
+        text = self.fail(table, "-t", "label", "--drop", "sample", *arguments)
+        assert message in text.splitlines()[-1]
+
+    @pytest.mark.parametrize(
+        ("name", "content", "options", "message"),
+        [
+            ("no.csv", None, (), "no.csv does not exist"),
+            ("g.xlsx", "gene,group\ngene 1,a\n", (), "has the suffix '.xlsx'"),
+            ("g.csv", "gene,group\n", (), "names no feature"),
+            ("g.csv", "gene,group\nTP53,a\n", (), "groups has 'TP53', but there is no such column"),
+            ("g.csv", "gene,group\ngene 1,a\n", ("--n-groups", 9), "there are 8 groups"),
+            ("g.csv", "gene,group\ngene 1,a\n", ("--solver", "homotopy"), "not the group lasso"),
+        ],
+    )
+    def test_files_of_groups(self, table, tmp_path, name, content, options, message):
+        file = tmp_path / name
+        if content is not None:
+            file.write_text(content, encoding="utf-8")
+        arguments = ("-t", "label", "--drop", "sample", "--groups", file, *options)
+        text = self.fail(table, *arguments)
+        assert message in text
+        assert len(text.splitlines()) == 1

@@ -162,13 +162,15 @@ class SparseSource:
             yield j, values[indptr[j] : indptr[j + 1]].reshape(-1, 1)
 
 
-def as_source(X: Any) -> Source:
+def as_source(X: Any, *, min_samples: int = 3) -> Source:
     """Turn a table of any supported kind into a source of column blocks.
 
     Parameters
     ----------
     X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix or array-like
         Table of shape (n_samples, n_features). A source is returned as it is.
+    min_samples : int
+        Fewest rows; 3 to measure dependence, 1 to apply what was learnt.
 
     Returns
     -------
@@ -188,14 +190,14 @@ def as_source(X: Any) -> Source:
         return X
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         frame = FrameSource(X)
-        _check_size(frame)
+        _check_size(frame, min_samples)
         return frame
     options = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
     if sparse.issparse(X):
         source: Source = SparseSource(check_array(X, accept_sparse=True, **options))
     else:
         source = ArraySource(_as_numeric_array(X, options))
-    _check_size(source)
+    _check_size(source, min_samples)
     return source
 
 
@@ -229,16 +231,17 @@ def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:
         ) from error
 
 
-def _check_size(source: Source) -> None:
+def _check_size(source: Source, min_samples: int) -> None:
     shape = (source.n_samples, source.n_features)
     if source.n_features < 1:
         raise InvalidInputError(
             f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
         )
-    if source.n_samples < 3:
+    if source.n_samples < min_samples:
         raise InvalidInputError(
             f"n_samples={source.n_samples} (X has shape {shape}), but dependence can only be "
-            "measured on 3 samples or more: add rows, or transpose X if samples are columns."
+            f"measured on {min_samples} samples or more: add rows, or transpose X if samples are "
+            "columns."
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -15,12 +15,12 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import as_source
+from hsiclasso.data import Source, as_source
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.estimators import HSICLasso
 from hsiclasso.selectors.targets import TargetOptions, prepare_target
@@ -58,7 +58,12 @@ class SizeScores:
 
     def best(self, rule: str) -> int:
         """Return the size that a rule chooses; among equals, the smallest."""
-        top = int(np.argmax(self.mean))
+        if np.isnan(self.mean).all():
+            raise InvalidInputError(
+                "Every score is NaN: check the scoring, and that the estimator can be fitted to "
+                "every fold."
+            )
+        top = int(np.nanargmax(self.mean))
         enough = self.mean[top] - (self.standard_error[top] if rule == "one_se" else 0.0)
         return min(size for size, mean in zip(self.sizes, self.mean, strict=True) if mean >= enough)
 
@@ -169,14 +174,17 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         """
         selector = HSICLasso() if self.selector is None else self.selector
         source = as_source(X)
-        sizes = self._check_sizes(source.n_features)
+        sizes = self._check_sizes(source, selector)
         options = TargetOptions(selector.task, selector.y_kernel, selector.y_width)
         task = prepare_target(y, source.n_samples, options).task
+        # the same in every fold, whatever its part of the target looks like
+        selector = clone(selector).set_params(task=task)
         validate_data(self, X, skip_check_array=True)
+        (X,) = indexable(X)
         model = self.estimator
         if model is None:
             svm = SVC() if task == "classification" else SVR()
-            model = make_pipeline(StandardScaler(with_mean=not hasattr(X, "nnz")), svm)
+            model = make_pipeline(StandardScaler(), svm)
         scorer = check_scoring(model, scoring=self.scoring)
         cv = check_cv(self.cv, y, classifier=is_classifier(model))
 
@@ -193,18 +201,20 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         self.estimator_ = clone(model).fit(_columns(X, np.sort(self.selected_)), y)
         return self
 
-    def _check_sizes(self, n_features: int) -> tuple[int, ...]:
+    def _check_sizes(self, source: Source, selector: Any) -> tuple[int, ...]:
         if self.rule not in ("best", "one_se"):
             raise InvalidInputError(f"rule={self.rule!r} is unknown: choose 'best' or 'one_se'.")
+        resolved = selector._settings().penalty.resolve(source)
+        least, most = max(1, resolved.kept.size), int(np.isfinite(resolved.penalty.weights).sum())
         if self.sizes is None:
-            return tuple(size for size in _SIZES if size <= n_features)
-        sizes = sorted(set(self.sizes))
-        whole = all(isinstance(size, int | np.integer) for size in sizes)
-        if not sizes or not whole or sizes[0] < 1 or sizes[-1] > n_features:
+            return tuple(size for size in _SIZES if least <= size <= most) or (most,)
+        sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [None]
+        if not sizes or not all(_is_size(size, least, most) for size in sizes):
             raise InvalidInputError(
-                f"sizes={self.sizes!r} must be whole numbers between 1 and n_features={n_features}."
+                f"sizes={self.sizes!r} must be whole numbers between {least} and "
+                f"n_features={most}: as many as are to be kept, and as there are to choose from."
             )
-        return tuple(int(size) for size in sizes)
+        return tuple(sorted({int(size) for size in sizes}))
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
@@ -215,15 +225,21 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
     @available_if(_predicts("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Predict with the downstream estimator from the selected features."""
-        check_is_fitted(self)
-        return self.estimator_.predict(_columns(X, np.sort(self.selected_)))
+        columns = self._selected_columns(X)
+        return self.estimator_.predict(columns)
 
     @available_if(_predicts("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any) -> float:
         """Score the downstream estimator on the selected features."""
-        check_is_fitted(self)
+        columns = self._selected_columns(X)
         scorer = check_scoring(self.estimator_, scoring=self.scoring)
-        return float(scorer(self.estimator_, _columns(X, np.sort(self.selected_)), y))
+        return float(scorer(self.estimator_, columns, y))
+
+    def _selected_columns(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        source = as_source(X, min_samples=1)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return source.block(np.sort(self.selected_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -234,7 +250,12 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
 
 def _columns(X: Any, columns: IntArray) -> FloatArray:
     """Some columns of any table, as an array."""
-    return as_source(X).block(columns)
+    return as_source(X, min_samples=1).block(columns)
+
+
+def _is_size(value: Any, least: int, most: int) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return whole and least <= value <= most
 
 
 def _fold_scores(
@@ -244,6 +265,11 @@ def _fold_scores(
     """Select on the training part, then fit and score the estimator for each size."""
     inner, outer = _safe_indexing(X, train), _safe_indexing(X, test)
     fitted = clone(selector).set_params(n_features_to_select=sizes[-1]).fit(inner, y[train])
+    if not fitted.selected_.size:
+        raise InvalidInputError(
+            "No feature depends on the target in the training part of a fold: take fewer folds, or "
+            "a splitter that spreads the target evenly."
+        )
     scores = []
     for size in sizes:
         if fitted.path_.exact:  # one path serves all sizes

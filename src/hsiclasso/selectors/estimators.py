@@ -18,7 +18,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.kernel import learn_kernel
 from hsiclasso.selectors.penalties import PenaltyOptions
 from hsiclasso.selectors.pipeline import Settings, select
-from hsiclasso.selectors.search import Criterion, StopOptions
+from hsiclasso.selectors.search import Criterion, StopOptions, check_count
 from hsiclasso.selectors.targets import TargetOptions
 
 __all__ = ["HSICLasso", "NOCCOLasso"]
@@ -106,7 +106,7 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.result_ = selection.result
         self.relevance_ = selection.relevance
         self.selected_ = selection.selected
-        self.coef_ = selection.path.coefficients()
+        self.coef_ = selection.coefficients
         self.selected_kernel_ = learn_kernel(
             source.block(selection.selected),
             selection.selected,
@@ -131,13 +131,15 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             Columns by decreasing weight.
         """
         check_is_fitted(self)
-        if not 1 <= size <= self.selected_.size:
+        check_count("size", size, least=1)
+        most, least = self.selected_.size, max(1, self._kept.size)
+        if not least <= size <= most:
             raise InvalidInputError(
-                f"size={size}, but {self.selected_.size} features were selected: ask for 1 to "
-                f"{self.selected_.size}, or fit again with more."
+                f"size={size}, but {most} features were selected, of which {self._kept.size} are "
+                f"always kept: ask for {least} to {most}, or fit again with more."
             )
-        if size == self.selected_.size:
-            return self.selected_
+        if size == most or size >= self.result_.n_on_path:
+            return self.selected_[:size]
         if not self.path_.exact:
             raise InvalidInputError(
                 f"solver={self.result_.solver!r} follows no exact path: fit again with "

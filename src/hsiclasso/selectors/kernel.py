@@ -75,7 +75,7 @@ class SelectedKernel:
         return self._between(self._take(X), self.samples)
 
     def _take(self, X: Any) -> FloatArray:
-        source = as_source(X)
+        source = as_source(X, min_samples=1)
         if source.n_features != self.n_features:
             raise InvalidInputError(
                 f"The table has {source.n_features} columns, but the kernel was learnt on "
@@ -109,7 +109,13 @@ def learn_kernel(
     scales = np.ones(columns.size)
     if isinstance(kernel, Gaussian):
         for j, column in enumerate(samples.T):
-            unit = median_distance(column) if kernel.width == "median" else column.std()
+            # squares of very large or small numbers leave the range of doubles
+            size = float(np.abs(column).max()) or 1.0
+            unit = (
+                median_distance(column)
+                if kernel.width == "median"
+                else size * (column / size).std()
+            )
             width = 1.0 if kernel.width == "median" else kernel.width
             scales[j] = width * unit or 1.0
     return SelectedKernel(columns, weights, scales, kernel, samples, n_features)

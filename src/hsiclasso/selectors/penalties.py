@@ -25,7 +25,7 @@ class ResolvedPenalty:
     ----------
     penalty : Penalty
     kept : ndarray of int
-        Columns on the list of those to keep.
+        Columns that are to be kept: on the list, or without penalty.
     labels : ndarray of str of shape (d,) or None
         Label of each column's group.
     """
@@ -97,6 +97,7 @@ class PenaltyOptions:
                 f"{source.name(int(both[0]))!r} is both in keep and in exclude: take it out of one."
             )
         weights = self._weights(find)
+        keep = np.union1d(keep, np.setdiff1d(np.flatnonzero(weights == 0), exclude))
         weights[keep] = 0.0
         weights[exclude] = np.inf
         if np.isinf(weights).all():
@@ -109,6 +110,11 @@ class PenaltyOptions:
                 )
             penalty = Penalty.lasso(weights, signed=not self.positive)
             return ResolvedPenalty(penalty, keep, None)
+        if self.l1_ratio == 0 and (np.isfinite(weights) & (weights > 0) & (weights != 1)).any():
+            raise InvalidInputError(
+                "penalty_weights other than 0, 1 and infinity weigh the l1 part, and l1_ratio=0 "
+                "leaves none of it: give l1_ratio > 0, or group_weights."
+            )
         labels = self._labels(find)
         return ResolvedPenalty(self._grouped(labels, weights, keep), keep, labels)
 
@@ -138,13 +144,17 @@ class PenaltyOptions:
             by_name = any(isinstance(key, str) for key in index)
             groups = groups.to_dict() if by_name else groups.to_numpy()
         if isinstance(groups, Mapping):
+            groups = {key: label for key, label in groups.items() if not _is_missing(label)}
+            taken = {str(label) for label in groups.values()}
             # a column that is not mentioned is a group of its own, under its own name
-            labels = np.array([find.source.name(j) for j in range(d)], dtype=object)
+            names = [find.source.name(j) for j in range(d)]
+            alone = [f"{name} (alone)" if name in taken else name for name in names]
+            labels = np.array(alone, dtype=object)
             labels[find("groups", list(groups))] = [str(label) for label in groups.values()]
             return labels.astype(str)
         labels = np.asarray(groups)
         _check_length("groups", labels, d)
-        missing = [j for j, label in enumerate(labels.tolist()) if label is None or label != label]
+        missing = [j for j, label in enumerate(labels.tolist()) if _is_missing(label)]
         if missing:
             raise InvalidInputError(
                 f"groups[{missing[0]}] is missing: give every feature a label, or pass a mapping "
@@ -161,6 +171,11 @@ class PenaltyOptions:
                 raise InvalidInputError(
                     f"group_weights has {label!r}, but there is no such group: "
                     f"{_like(label, names)}"
+                )
+            if not (np.isfinite(weight) and weight >= 0):
+                raise InvalidInputError(
+                    f"group_weights of {label!r} is {weight!r}, but the weight of a group must be "
+                    "a finite number >= 0: exclude its features to leave a group out."
                 )
             group_weights[place] = weight
         penalty = Penalty.group(
@@ -211,6 +226,13 @@ class _Finder:
                 f"{what} has index {item}, but there are {d} columns: 0 to {d - 1}."
             )
         return int(item) % d
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or pandas' NA, which is not even equal to itself."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float) and np.isnan(label)
 
 
 def _like(name: Any, names: Iterable[str]) -> str:

@@ -87,6 +87,8 @@ class Selection:
     path : Path
     selected : ndarray
         Columns by decreasing weight.
+    coefficients : ndarray of shape (d,)
+        Weights of the selected columns, zero elsewhere.
     kernel_weights : ndarray
         Their weights in the learnt kernel.
     kept : ndarray
@@ -97,6 +99,7 @@ class Selection:
     relevance: FloatArray
     path: Path
     selected: IntArray
+    coefficients: FloatArray
     kernel_weights: FloatArray
     kept: IntArray
 
@@ -122,8 +125,8 @@ def select(
     Selection
     """
     resolved = settings.penalty.resolve(source)
-    choose_solver(settings.solver, resolved.penalty)
     goal = settings.stop.resolve(source.n_features, resolved)
+    choose_solver(settings.solver, resolved.penalty, by_groups=goal.n_groups is not None)
     prepared = prepare_target(y, source.n_samples, settings.target)
     check_finite(source)
 
@@ -178,11 +181,11 @@ def _select(
         groups=table.groups(selected),
         method=_METHODS[measure.name],
         penalty=_penalty_name(resolved.penalty, ridge),
-        solver=choose_solver(settings.solver, resolved.penalty),
+        solver=search.solver_name(goal),
         task=prepared.task,
         n_samples=source.n_samples,
         n_features=source.n_features,
-        n_requested=goal.n_features,
+        n_requested=None if goal.criterion else goal.n_features,
         alpha=float(path.alpha),
         status=path.status.name,
         message=_sentence(path, goal, selected.size, filled.size),
@@ -191,10 +194,13 @@ def _select(
         constant=constant,
     )
     _warn_status(result, path)
-    weights = path.coefficients()[selected]
+    # of a group that was cut to the number asked for, or of ties, some may not be selected
+    coefficients = np.zeros(source.n_features)
+    coefficients[selected] = path.coefficients()[selected]
+    weights = coefficients[selected]
     if measure.normalised:
         weights = weights / _gram_norms(source, selected, embedding)
-    return Selection(result, scan.relevance, path, selected, weights, resolved.kept)
+    return Selection(result, scan.relevance, path, selected, coefficients, weights, resolved.kept)
 
 
 def _gram_norms(source: Source, columns: IntArray, embedding: Embedding) -> FloatArray:
@@ -298,8 +304,9 @@ def _warn_status(result: SelectionResult, path: Path) -> None:
 
 
 def _sentence(path: Path, goal: Goal, n_selected: int, n_filled: int) -> str:
-    wanted = goal.n_features
+    wanted = None if goal.criterion else goal.n_features
     found = f"{n_selected} feature{'' if n_selected == 1 else 's'} selected"
     asked = f" of {wanted} asked for" if wanted is not None and n_selected < wanted else ""
-    filled = f" The last {n_filled} have weight 0: an elastic net chose them." if n_filled else ""
+    last = "The last one has" if n_filled == 1 else f"The last {n_filled} have"
+    filled = f" {last} weight 0: an elastic net chose them." if n_filled else ""
     return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{filled}"

@@ -175,6 +175,10 @@ class Search:
     ridge: float = 0.0
     report: Callable[[int], None] | None = None
 
+    def solver_name(self, goal: Goal) -> str:
+        """Solver that serves the goal."""
+        return choose_solver(self.solver, self.penalty, by_groups=goal.n_groups is not None)
+
     def path(self, goal: Goal) -> Path:
         """Follow the path to the goal."""
         if goal.criterion is not None:
@@ -191,7 +195,8 @@ class Search:
         in those that the path had no use for. They come in the order in which it does.
         """
         lacking = (goal.n_features or 0) - selected.size
-        if lacking <= 0 or path.status is not Status.PATH_END or self.penalty.signed:
+        filling = path.status is Status.PATH_END and goal.criterion is None
+        if lacking <= 0 or not filling or self.penalty.signed:
             return selected[:0]
         found = selected[:0]
         for share in _FILLING_RIDGES:
@@ -212,12 +217,12 @@ class Search:
 
     def _best_alpha(self, goal: Goal) -> float:
         """Penalty along the path at which the criterion is least."""
-        if choose_solver(self.solver, self.penalty) == "homotopy":
-            most = goal.n_features or min(_CRITERION_FEATURES, self.penalty.n_features)
+        most = goal.n_features or min(_CRITERION_FEATURES, self.penalty.n_features)
+        if self.solver_name(goal) == "homotopy":
             path = self._solve(Stop(max_features=most))
         else:
             alphas = largest_alpha(self.problem, self.penalty) * _CRITERION_GRID
-            path = self._solve(Stop(goal.n_features, goal.n_groups, float(alphas[-1])), alphas)
+            path = self._solve(Stop(most, goal.n_groups, float(alphas[-1])), alphas)
         values = information_criterion(
             path, self.problem, self.penalty, self.n_samples, goal.criterion or "bic", self.ridge
         )

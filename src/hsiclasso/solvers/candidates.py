@@ -52,6 +52,7 @@ class Candidates:
         self.ever: list[int] = []
         self._rows = np.zeros((64, 16))
         self._known = np.zeros(64, dtype=np.int64)
+        self._norms = np.full(64, np.nan)
 
     @property
     def features(self) -> IntArray:
@@ -107,8 +108,10 @@ class Candidates:
         return self.order[: self.n_pulled]
 
     def norms(self, candidates: IntArray) -> FloatArray:
-        """Frobenius norms of the matrices of some candidates."""
-        return np.sqrt(self._problem.diagonal(self.order[candidates]))
+        """Frobenius norms of the matrices of some pulled candidates."""
+        new = candidates[np.isnan(self._norms[candidates])]
+        self._norms[new] = np.sqrt(self._problem.diagonal(self.order[new]))
+        return self._norms[candidates]
 
     def pull(self, stop: int) -> None:
         """Give rows to the first `stop` candidates and to what completes the last unit."""
@@ -118,6 +121,7 @@ class Candidates:
             grow = max(stop, 2 * len(self._rows)) - len(self._rows)
             self._rows = np.pad(self._rows, ((0, grow), (0, 0)))
             self._known = np.pad(self._known, (0, grow))
+            self._norms = np.pad(self._norms, (0, grow), constant_values=np.nan)
         if stop > self.n_pulled:
             self.n_pulled = stop
             self.penalty = self._penalty.take(self.pulled)

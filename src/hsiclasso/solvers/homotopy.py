@@ -102,7 +102,9 @@ class _Homotopy:
         self.problem = problem
         self.alpha_min = alpha_min
         self.candidates = Candidates(problem, penalty)
-        self.shares = penalty.weights[self.candidates.order]
+        weights = penalty.weights[self.candidates.order]
+        self.allowed = np.isfinite(weights)
+        self.shares = np.where(self.allowed, weights, 1.0)
         self.free = penalty.free
         self.cholesky = ActiveCholesky()
         self.active: list[int] = []
@@ -114,7 +116,7 @@ class _Homotopy:
         self.tie = _TIE * self.alpha
         # the same on the scale of correlations, and of their growth as the penalty falls
         self.tied = _TIE * float(problem.linear.max(initial=0.0))
-        used = self.shares[(self.shares > 0) & np.isfinite(self.shares)]
+        used = self.shares[self.shares > 0]
         self.parallel = _PARALLEL * np.maximum(self.shares, used.min(initial=1.0))
         self.breakpoints: list[Breakpoint] = []
 
@@ -190,6 +192,7 @@ class _Homotopy:
         while True:
             due = self.alpha * self._pulled(self.shares)
             tied = self.candidates.bounds(self.weights) >= due - self.tied
+            tied &= self.allowed[: tied.size]
             tied[[self.candidates.ever[slot] for slot in self.active]] = False
             tied[list(refused | self.dependent)] = False
             if not (tied & ~self.candidates.refined).any():
@@ -259,7 +262,7 @@ class _Homotopy:
         with np.errstate(divide="ignore", invalid="ignore"):
             slack = np.maximum(self.alpha * shares - self.candidates.bounds(weights), 0.0)
             lead = shares - self.candidates.products(self.direction)
-            gains = (lead > self._pulled(self.parallel)) & np.isfinite(shares)
+            gains = (lead > self._pulled(self.parallel)) & self.allowed[: lead.size]
             joins = np.where(gains, self.alpha - slack / lead, -np.inf)
         joins[[self.candidates.ever[slot] for slot in self.active]] = -np.inf
         joins[list(self.dependent)] = -np.inf

@@ -147,4 +147,6 @@ class Path:
             order = np.lexsort((active, -weights[active], ~np.isin(active, kept)))[:size]
             chosen = active[order]
             return chosen[np.lexsort((chosen, -weights[chosen]))]
-        return self.breakpoints[-1].indices[:size]
+        weights, last = self.coefficients(), self.breakpoints[-1]
+        active = np.union1d(last.indices, kept).astype(np.int64)
+        return active[np.lexsort((active, -weights[active]))][:size]

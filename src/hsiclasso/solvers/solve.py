@@ -37,7 +37,9 @@ _DESCENT = 0.8
 _APPROACH = 0.7
 _MAX_APPROACH = 16
 #: Penalties tried between two that have too few and too many.
-_BISECTIONS = 60
+_BISECTIONS = 30
+#: How far below a penalty at which several join to go, relatively.
+_LITTLE = 1e-2
 #: The descent ends at this share of the largest penalty, and then at none.
 _LEAST = 1e-6
 
@@ -66,8 +68,8 @@ class Stop:
         return self.max_features is not None or self.max_groups is not None
 
 
-def choose_solver(name: str, penalty: Penalty) -> str:
-    """Return the solver for a penalty.
+def choose_solver(name: str, penalty: Penalty, *, by_groups: bool = False) -> str:
+    """Return the solver for a penalty, where groups are to be counted or not.
 
     ``"auto"`` takes the homotopy, which is exact and yields the whole path, wherever it serves,
     and coordinate descent elsewhere.
@@ -78,6 +80,8 @@ def choose_solver(name: str, penalty: Penalty) -> str:
     ('homotopy', 'cd')
     """
     serving = [solver for solver, kinds in SOLVERS.items() if penalty.kind in kinds]
+    if by_groups:  # the homotopy counts features only
+        serving = [solver for solver in serving if solver in _INNER]
     if name == "auto":
         return serving[0]
     if name not in SOLVERS:
@@ -85,9 +89,10 @@ def choose_solver(name: str, penalty: Penalty) -> str:
             f"solver={name!r} is unknown: choose 'auto' or one of {tuple(SOLVERS)}."
         )
     if name not in serving:
+        what = penalty.kind + (" by number of groups" if by_groups else "")
         raise InvalidInputError(
-            f"solver={name!r} serves the penalties {SOLVERS[name]}, not the {penalty.kind}: take "
-            f"one of {tuple(serving)}, or 'auto'."
+            f"solver={name!r} serves the penalties {SOLVERS[name]}, not the {what}: take one of "
+            f"{tuple(serving)}, or 'auto'."
         )
     return name
 
@@ -133,7 +138,7 @@ def solve_path(
     >>> path.coefficients().round(3).tolist()
     [0.368, 2.0, 0.735]
     """
-    chosen = choose_solver(solver, penalty)
+    chosen = choose_solver(solver, penalty, by_groups=stop.max_groups is not None)
     _check(penalty, stop)
     if chosen == "homotopy":
         return nonnegative_lasso_path(
@@ -220,18 +225,24 @@ class _Walk:
         return np.asarray(top * _DESCENT ** np.arange(1, n_steps + 1))
 
     def _close_in(self, above: float, below: float, features: IntArray) -> Path:
-        """Bisect between a penalty with too few and one with enough."""
-        enough = below
+        """Bisect between a penalty with too few and one with enough.
+
+        Where several join at once, there is none with just enough, and right below it weights
+        are rounding errors: a penalty a little further down is taken.
+        """
+        enough, exact = below, self._lacking(features) == 0
         for _ in range(_BISECTIONS):
-            lacking = self._lacking(features)
-            if lacking == 0 or above - below <= 1e-12 * above:
+            if exact:
+                enough = below
                 break
+            if above - below > _LITTLE * above:
+                enough = below
             middle = 0.5 * (above + below)
-            features = self.visit(middle, record=False)
-            if self._lacking(features) > 0:
+            lacking = self._lacking(self.visit(middle, record=False))
+            if lacking > 0:
                 above = middle
             else:
-                below = enough = middle
+                below, exact = middle, lacking == 0
         if self.recorder.points:
             self.recorder.points.pop()  # the first with enough, where there may be too many
         features = self.visit(enough)

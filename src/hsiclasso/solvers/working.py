@@ -118,8 +118,11 @@ class WorkingSet:
         )
 
     def _members(self, units: IntArray) -> IntArray:
-        starts, sizes = self.candidates.penalty.starts[units], self.candidates.penalty.sizes[units]
-        return np.concatenate([np.arange(s, s + m) for s, m in zip(starts, sizes, strict=True)])
+        """Candidates of some units, unit after unit."""
+        sizes = self.candidates.penalty.sizes[units]
+        before = np.cumsum(sizes) - sizes
+        firsts = np.repeat(self.candidates.penalty.starts[units] - before, sizes)
+        return np.asarray(firsts + np.arange(firsts.size))
 
     def _critical(self) -> FloatArray:
         """Upper bounds on the penalty at which each penalised pulled unit would join."""
@@ -136,21 +139,18 @@ class WorkingSet:
         penalty = self.candidates.penalty
         closed = dead.copy()
         closed[penalty.unit_of[self.candidates.ever]] = True
-        batch = _ENTER
+        if self.penalty.signed:  # no bound holds
+            self.candidates.refine(self._members(np.flatnonzero(~closed)))
+        wanted = batch = max(_ENTER, int(np.count_nonzero(self.weights)))
         while True:
             excess = penalty.excess(self.candidates.bounds(self.weights), alpha)
-            suspect = ~closed if self.penalty.signed else (excess > self._tolerance) & ~closed
-            refined = np.logical_and.reduceat(self.candidates.refined, penalty.starts)
-            vague = np.flatnonzero(suspect & ~refined)
-            if not vague.size:
-                break
-            # the worst offenders first: once they are in, others may be found innocent
-            worst = vague[np.argsort(-excess[vague], kind="stable")]
-            self.candidates.refine(self._members(worst if self.penalty.signed else worst[:batch]))
+            suspect = np.flatnonzero((excess > self._tolerance) & ~closed)
+            worst = suspect[np.argsort(-excess[suspect], kind="stable")]
+            refined = np.logical_and.reduceat(self.candidates.refined, penalty.starts)[worst]
+            if refined[:wanted].all():  # these are certain, and no other can be worse
+                return worst[:wanted]
+            self.candidates.refine(self._members(worst[~refined][:batch]))
             batch *= 2
-        guilty = np.flatnonzero((excess > self._tolerance) & ~closed)
-        worst = guilty[np.argsort(-excess[guilty], kind="stable")]
-        return worst[: max(_ENTER, np.count_nonzero(self.weights))]
 
     def _screen(self, small: SmallProblem) -> BoolArray:
         """Units that are certainly zero at the optimum for this penalty: the gap-safe sphere.
@@ -178,7 +178,7 @@ class WorkingSet:
         return np.asarray(excess < -self._tolerance)
 
     def _enter(self, units: IntArray) -> None:
-        members = self._members(units) if units.size else units
+        members = self._members(units)
         allowed = np.isfinite(self.candidates.penalty.weights[members])
         self.candidates.join(members[allowed].tolist())
         grown = len(self.candidates.ever) - self.weights.size
