@@ -146,6 +146,10 @@ class Timing:
         return [*sizes, self.method, self.way, tol, *times, gap, found, f"{self.runs}"]
 
 
+#: Columns that the explicit problem can keep together; more than any solver asks for here.
+_MOST_KEPT = 2000
+
+
 class Explicit:
     """The explicit problem, as a solver sees it: entries of G = A'A when asked for.
 
@@ -158,6 +162,8 @@ class Explicit:
     def __init__(self, design, target) -> None:
         self._columns = design.T  # contiguous, one after the other
         self._diagonal: dict[int, float] = {}
+        self._place: dict[int, int] = {}
+        self._kept = np.empty((min(_MOST_KEPT, design.shape[1]), design.shape[0]))
         self.linear = self._columns @ target
         self.target_norm2 = float(target @ target)
 
@@ -168,8 +174,18 @@ class Explicit:
         return np.array([self._diagonal[k] for k in rows.tolist()])
 
     def block(self, rows, cols):
-        """Return G[rows][:, cols]."""
-        return self._columns[rows] @ self._columns[cols].T
+        """Return G[rows][:, cols].
+
+        A solver asks for the same `cols` again and again: they are kept together, uncopied.
+        """
+        for k in cols.tolist():
+            if k not in self._place:
+                self._place[k] = len(self._place)
+                self._kept[self._place[k]] = self._columns[k]
+        places = np.array([self._place[k] for k in cols.tolist()])
+        in_a_row = (np.diff(places) == 1).all()
+        kept = self._kept[places[0] : places[-1] + 1] if in_a_row else self._kept[places]
+        return self._columns[rows] @ kept.T
 
 
 class Instance:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.io import loadmat
 
 from hsiclasso import HSICLasso, NOCCOLasso
+from hsiclasso.solvers import (
+    SOLVERS,
+    ExplicitProblem,
+    Penalty,
+    Stop,
+    largest_alpha,
+    solve_path,
+)
 from tests import oracles
 
 #: Tables with at most 250 samples: name, and whether the target is classes.
@@ -64,3 +73,35 @@ def test_weights_of_the_authors_own_program(data_folder):
     np.testing.assert_allclose(selector.coef_, beta, atol=2e-6)
     for step, weights in enumerate(stored["path"].T[: len(selector.path_.breakpoints)]):
         np.testing.assert_allclose(selector.path_.coefficients(step), weights, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", ["colon", "lung_discrete", "blood_brain", "warpAR10P"])
+def test_solvers_agree(name, load_real):
+    """All penalties, each by every solver that serves it, on 300 columns of a real table."""
+    data = load_real(name)
+    X, y = data["X"][:, :300].astype(float), data["y"]
+    X = X[:, X.std(axis=0) > 0]
+    design, target = oracles.explicit_problem(X, y, "hsic", classes=SETS[name])
+    problem = ExplicitProblem(design.T @ design, design.T @ target, float(target @ target))
+    d = problem.linear.size
+    weights = np.where(np.arange(d) % 7 == 0, 0.5, 1.0)
+    weights[:2], weights[2:4] = 0.0, np.inf
+    groups = np.arange(d) // 5
+    ridged = replace(problem, gram=problem.gram + 0.01 * problem.target_norm2 * np.eye(d))
+    for quadratic, penalty in [
+        (problem, Penalty.lasso(d)),
+        (problem, Penalty.lasso(weights)),
+        (ridged, Penalty.lasso(d)),
+        (problem, Penalty.lasso(d, signed=True)),
+        (problem, Penalty.group(groups)),
+        (problem, Penalty.group(groups, l1_ratio=0.5, weights=weights)),
+    ]:
+        stop = Stop(alpha=0.1 * largest_alpha(quadratic, penalty))
+        fits = []
+        for solver, kinds in SOLVERS.items():
+            if penalty.kind in kinds:
+                path = solve_path(quadratic, penalty, stop, solver=solver)
+                assert path.certificate.duality_gap <= 1e-10
+                fits.append(design @ path.coefficients())
+        for fit in fits[1:]:
+            assert np.linalg.norm(fit - fits[0]) <= 1e-8 * np.linalg.norm(target)

@@ -118,6 +118,7 @@ class _Homotopy:
         self.tied = _TIE * float(problem.linear.max(initial=0.0))
         used = self.shares[self.shares > 0]
         self.parallel = _PARALLEL * np.maximum(self.shares, used.min(initial=1.0))
+        self.batch = _BATCH
         self.breakpoints: list[Breakpoint] = []
 
     def run(self, max_features: int | None, report: Callable[[int], None] | None) -> Path:
@@ -233,7 +234,7 @@ class _Homotopy:
         falling = [slot for slot in self.active if self.direction[slot] < 0]
         zeros = {slot: self.alpha + weights[slot] / self.direction[slot] for slot in falling}
         end = max([self.alpha_min, *zeros.values()])
-        batch = _BATCH
+        batch = max(_BATCH, self.batch // 4)
         while True:
             joins = self._join_alphas(weights)
             reached = max(end, joins[self.candidates.refined].max(initial=-np.inf))
@@ -242,6 +243,7 @@ class _Homotopy:
                 break
             self.candidates.pull(int(doubtful.max()) + 1)
             self.candidates.refine(doubtful)
+            self.batch = batch  # the next event will need about as many
             batch *= 2
         drops = tuple(slot for slot, alpha in zeros.items() if alpha >= reached - self.tie)
         at_end = reached <= self.alpha_min + self.tie
