@@ -167,6 +167,23 @@ def test_warm_and_cold_starts_agree(solver, kind, rng):
         assert abs(found[0] - found[1]) <= 1e-10 * problem.target_norm2
 
 
+@pytest.mark.parametrize("solver", ["cd", "dal"])
+@pytest.mark.parametrize("stop", [{"alpha": 0.1}, {"max_features": 5}], ids=["alpha", "count"])
+def test_the_path_begins_where_everything_is_zero(solver, stop, rng):
+    A = np.abs(rng.standard_normal((80, 20)))
+    problem, penalty = explicit(A, A @ rng.uniform(0, 1, 20)), Penalty.lasso(20)
+    top = largest_alpha(problem, penalty)
+    if "alpha" in stop:
+        stop = {"alpha": stop["alpha"] * top}
+    path = solve_path(problem, penalty, Stop(**stop), solver=solver)
+    assert path.breakpoints[0].alpha == pytest.approx(top)
+    assert path.breakpoints[0].indices.size == 0
+    assert (np.diff(path.alphas) < 0).all()
+    for step, alpha in enumerate(path.alphas):
+        alone = solve_path(problem, penalty, Stop(alpha=alpha)).coefficients()
+        np.testing.assert_allclose(path.coefficients(step), alone, atol=1e-8)
+
+
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.3])
 @given(seed=st.integers(0, 1000))
 def test_labels_and_order_of_groups_do_not_matter(l1_ratio, seed):

@@ -245,8 +245,8 @@ def information_criterion(
     not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, so that the residual needs
     no entry of G.
     """
-    everything = penalty.take(np.argsort(penalty.groups, kind="stable"))
     order = np.argsort(penalty.groups, kind="stable")
+    everything = penalty.take(order)
     price = np.log(n_samples) if criterion == "bic" else 2.0
     values = []
     for step, point in enumerate(path.breakpoints):

@@ -62,7 +62,8 @@ def certify(
         fit=float(candidates.relevance[:n_pulled] @ a),
         slack=float(bounds @ a),
         cost=alpha * penalty.value(a),
-        scale=dual_scale(penalty, bounds, alpha),
+        # what was not pulled is feasible at any scale up to 1, by its relevance
+        scale=min(dual_scale(penalty, bounds, alpha), 1.0),
         excess=unbounded_excess(
             bounds[open_], problem.diagonal(candidates.order[open_]), problem.target_norm2
         ),

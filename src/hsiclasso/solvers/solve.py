@@ -121,7 +121,7 @@ def solve_path(
     solver : {"auto", "homotopy", "cd", "dal"}
     alphas : ndarray, optional
         Penalties, falling, at which "cd" and "dal" solve on the way, each from the solution at
-        the one before; by default only those that the stop needs. The homotopy's path has all
+        the one before; by default some from the largest down. The homotopy's path has all
         solutions.
     report : callable, optional
         Told the number of features after every step.
@@ -186,14 +186,11 @@ class _Walk:
         """Visit the penalties asked for and end at the last."""
         top = self.working.largest_alpha()
         end = self.stop.alpha
-        if alphas is None:
-            # the working set grows to its right size sooner if the penalty falls by degrees
-            for alpha in top * _APPROACH ** np.arange(1, _MAX_APPROACH):
-                if alpha > end / _APPROACH:
-                    self.working.solve(float(alpha), certified=False)
-        else:
-            for alpha in alphas[alphas > end]:
-                self.visit(float(alpha))
+        # the working set grows to its right size sooner if the penalty falls by degrees
+        degrees = top * _APPROACH ** np.arange(_MAX_APPROACH)
+        stops = degrees[degrees > end / _APPROACH] if alphas is None else alphas[alphas > end]
+        for alpha in stops:
+            self.visit(float(alpha))
         self.visit(end)
         if top <= 0 and not self.working.solution[0].size:
             return self.recorder.path(Status.NOTHING_RELEVANT)
@@ -222,7 +219,7 @@ class _Walk:
 
     def _descent(self, top: float) -> FloatArray:
         n_steps = int(np.ceil(np.log(_LEAST) / np.log(_DESCENT)))
-        return np.asarray(top * _DESCENT ** np.arange(1, n_steps + 1))
+        return np.asarray(top * _DESCENT ** np.arange(n_steps + 1))
 
     def _close_in(self, above: float, below: float, features: IntArray) -> Path:
         """Bisect between a penalty with too few and one with enough.

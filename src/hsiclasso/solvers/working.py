@@ -56,7 +56,6 @@ class WorkingSet:
         self.candidates = Candidates(problem, penalty)
         self.weights = np.zeros(0)
         self.certificate = Certificate(0.0, 0.0, 0)
-        self.n_screened = 0
         self._tolerance = _VIOLATION * float(np.abs(problem.linear).max(initial=0.0))
         if penalty.signed:  # no bound holds: everything is looked at
             self.candidates.pull(penalty.n_features)
@@ -83,8 +82,8 @@ class WorkingSet:
                 return float(critical[best])
             self.candidates.refine(members)
 
-    def solve(self, alpha: float, *, certified: bool = True) -> None:
-        """Find the solution at a penalty, and certify it unless it is a stop on the way."""
+    def solve(self, alpha: float) -> None:
+        """Find the solution at a penalty, and certify it."""
         self.candidates.pull_down_to(alpha)
         dead = np.zeros(self.candidates.penalty.starts.size, dtype=bool)
         for _ in range(_MAX_ROUNDS):
@@ -96,9 +95,7 @@ class WorkingSet:
             if not entering.size:
                 break
             self._enter(entering)
-        self.n_screened = int(dead.sum())
-        if certified:
-            self.certificate = certify(self.problem, self.candidates, self.weights, alpha)
+        self.certificate = certify(self.problem, self.candidates, self.weights, alpha)
 
     @property
     def solution(self) -> tuple[IntArray, FloatArray]:
