@@ -145,18 +145,8 @@ def _select(
 ) -> Selection:
     """Make factors, take inner products, solve, describe."""
     embedding, measure = settings.embedding, settings.measure
-    n_threads = effective_n_jobs(settings.n_jobs)
-    # the target's factor may be large, and is of no use after the pass
-    scan = scan_relevance(
-        source,
-        make_target(prepared.values, Embedding(prepared.kernel, embedding.tol), measure),
-        measure,
-        embedding,
-        n_threads=n_threads,
-        progress=progress,
-    )
+    scan, problem = _relate(source, prepared, settings, progress)
     constant = _warn_constant(source, scan)
-    problem = DependenceProblem(source, scan, measure, embedding, n_threads=n_threads)
 
     def report(size: int) -> None:
         if progress is not None:
@@ -201,6 +191,24 @@ def _select(
     if measure.normalised:
         weights = weights / _gram_norms(source, selected, embedding)
     return Selection(result, scan.relevance, path, selected, coefficients, weights, resolved.kept)
+
+
+def _relate(
+    source: Source, prepared: PreparedTarget, settings: Settings, progress: Progress | None
+) -> tuple[Scan, DependenceProblem]:
+    """Pass over the data once; entries of G are computed when the problem is asked for them."""
+    embedding, measure = settings.embedding, settings.measure
+    n_threads = effective_n_jobs(settings.n_jobs)
+    # the target's factor may be large, and is of no use after the pass
+    scan = scan_relevance(
+        source,
+        make_target(prepared.values, Embedding(prepared.kernel, embedding.tol), measure),
+        measure,
+        embedding,
+        n_threads=n_threads,
+        progress=progress,
+    )
+    return scan, DependenceProblem(source, scan, measure, embedding, n_threads=n_threads)
 
 
 def _gram_norms(source: Source, columns: IntArray, embedding: Embedding) -> FloatArray:
