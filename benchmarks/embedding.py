@@ -23,9 +23,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.report import table
 from benchmarks.runner import ROOT
-from hsiclasso import as_source
-from hsiclasso.dependence import make_measure, make_target, scan_relevance
-from hsiclasso.embedding import Embedding, Shrinkage
+from hsiclasso import Gaussian, as_source
+from hsiclasso.dependence import Values, make_measure, make_target, scan_relevance
+from hsiclasso.embedding import Embedding, Features, Samples, Shrinkage
 from hsiclasso.errors import InvalidInputError
 
 _OUT = ROOT / "benchmarks" / "results" / "embedding.md"
@@ -79,12 +79,14 @@ def cost_of(X, embedding: Embedding) -> Cost:
     features, closed = embed(X, embedding)
     errors = [_error(phi, x) for phi, x in zip(features, X.T, strict=True)]
     measure, y = make_measure("hsic"), X[:, 0] + X[:, 1] ** 2
-    target, source = make_target(y, Embedding(), measure), as_source(X)
+    samples = Samples(len(y))
+    target = make_target(Values(y[None], Gaussian()), measure, samples)
+    table_of = Features(as_source(X), (embedding,), samples)
     return Cost(
         features=float(np.mean([len(phi) for phi in features])),
         closed=closed,
         embed=_nanoseconds(lambda: embed(X, embedding), X.size),
-        whole_pass=_nanoseconds(lambda: scan_relevance(source, target, measure, embedding), X.size),
+        whole_pass=_nanoseconds(lambda: scan_relevance(table_of, target, measure), X.size),
         error=max(errors),
     )
 

@@ -35,7 +35,7 @@ from benchmarks.runner import ROOT
 from hsiclasso import as_source
 from hsiclasso import solvers as hs
 from hsiclasso.dependence import DependenceProblem, make_measure, make_target, scan_relevance
-from hsiclasso.embedding import Embedding
+from hsiclasso.embedding import Embedding, Features, Samples
 from hsiclasso.selectors.targets import TargetOptions, prepare_target
 
 _OUT = ROOT / "benchmarks" / "results" / "solvers.json"
@@ -198,11 +198,12 @@ class Instance:
 
     def problem(self, tol: float = 1e-6) -> DependenceProblem:
         """Make the problem from the raw table, as the selectors do."""
-        source, measure, embedding = as_source(self.X), make_measure("hsic"), Embedding(tol=tol)
-        target = make_target(self.prepared.values, Embedding(self.prepared.kernel, tol), measure)
+        measure, samples = make_measure("hsic"), Samples(len(self.X))
+        features = Features(as_source(self.X), (Embedding(tol=tol),), samples)
+        target = make_target(self.prepared.data, measure, samples, tol=tol)
         n_threads = effective_n_jobs(-1)
-        scan = scan_relevance(source, target, measure, embedding, n_threads=n_threads)
-        return DependenceProblem(source, scan, measure, embedding, n_threads=n_threads)
+        scan = scan_relevance(features, target, measure, n_threads=n_threads)
+        return DependenceProblem(features, scan, measure, n_threads=n_threads)
 
     def solve(self, problem, alpha: float, solver: str, alphas=None) -> hs.Path:
         """Solve a problem down to a penalty."""
@@ -225,7 +226,7 @@ class Instance:
         if self.prepared.task == "classification":
             same = self.y[:, None] == self.y
             return columns.T, _half(same / same.sum(axis=1))
-        return columns.T, _half(_gaussian_gram(self.prepared.values))
+        return columns.T, _half(_gaussian_gram(self.prepared.data.values[0]))
 
     def gap(self, weights, alpha: float) -> float:
         """Duality gap of the positive lasso, relative to half the target's squared norm.

@@ -152,3 +152,152 @@ def lookup_gram(x, n_entries=4096):
     table = np.exp(-(np.linspace(0, reach, n_entries) ** 2) / 2)
     difference = np.abs(z[:, None] - z[None, :])
     return table[np.rint(difference / reach * (n_entries - 1)).astype(int)]
+
+
+def log_rank_matrix(L, time, event, weights=None):
+    """M = V (I - A)' D W L W D (I - A) V, V = W^-1/2, with A_i the average over the risk set."""
+    time, event = np.asarray(time), np.asarray(event, dtype=float)
+    w = np.ones(len(time)) if weights is None else np.asarray(weights, dtype=float)
+    at_risk = w * (time[None, :] >= time[:, None])
+    A = at_risk / at_risk.sum(axis=1, keepdims=True)
+    centred = np.diag(w * event) @ (np.eye(len(time)) - A) / np.sqrt(w)
+    return centred.T @ L @ centred
+
+
+def martingale_residuals(time, event):
+    """Events minus the Nelson-Aalen estimate of the cumulative hazard, event by event."""
+    residuals = np.array(event, dtype=float)
+    for j, now in enumerate(time):
+        for t, happened in zip(time, event, strict=True):
+            if happened and t <= now:
+                residuals[j] -= 1 / sum(other >= t for other in time)
+    return residuals
+
+
+def normalised_laplacian(adjacency):
+    """L = I - D^-1/2 A D^-1/2 without loops; the row of a node without edges is zero."""
+    A = np.array(adjacency, dtype=float)
+    np.fill_diagonal(A, 0)
+    degree = A.sum(axis=1)
+    L = np.zeros_like(A)
+    for i, j in np.ndindex(A.shape):
+        if A[i, j]:
+            L[i, j] = -A[i, j] / np.sqrt(degree[i] * degree[j])
+    return L + np.diag((degree > 0).astype(float))
+
+
+def weighted_standardise(x, weights):
+    """Zero weighted mean and unit weighted deviation; zeros for a row that does not vary."""
+    if np.ptp(x) == 0:
+        return np.zeros(len(x))
+    x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # squares neither overflow nor vanish
+    for _ in range(2):  # twice against cancellation
+        x = x - np.average(x, weights=weights)
+    return x / np.sqrt(np.average(x * x, weights=weights))
+
+
+def weighted_median(distances, pair_weights):
+    """Smallest non-zero distance that at least half of the weight of such does not exceed."""
+    pairs = np.triu_indices(len(distances), 1)
+    order = np.argsort(distances[pairs])
+    values, shares = distances[pairs][order], pair_weights[pairs][order]
+    values, shares = values[values > 0], shares[values > 0]
+    return values[np.argmax(np.cumsum(shares) >= 0.5 * np.sum(shares) * (1 - 1e-12))]
+
+
+def kernel_gram(vectors, kernel, weights=None):
+    """Gram matrix of the columns of (q, n), or of (n,), under what a kernel object describes.
+
+    Each entry is standardised with the weights; squared distances and products of vectors are
+    means over the entries; the delta kernel compares whole vectors.
+    """
+    vectors = np.atleast_2d(np.asarray(vectors, dtype=float))
+    w = np.ones(vectors.shape[1]) if weights is None else weights
+    name = type(kernel).__name__
+    if name == "Delta":
+        same = np.all(vectors[:, :, None] == vectors[:, None, :], axis=0)
+        return same / (same @ w) if kernel.by_count else same.astype(float)
+    z = np.array([weighted_standardise(x, w) for x in vectors])
+    if name in ("Linear", "Polynomial"):
+        products = np.mean(z[:, :, None] * z[:, None, :], axis=0)
+        return products if name == "Linear" else (products + kernel.offset) ** kernel.degree
+    distances = np.sqrt(np.mean((z[:, :, None] - z[:, None, :]) ** 2, axis=0))
+
+    def divided(width):
+        median = width == "median"
+        return distances / (weighted_median(distances, np.outer(w, w)) if median else width)
+
+    if name == "Laplace":
+        return np.exp(-divided(kernel.width))
+    return np.mean([np.exp(-(divided(width) ** 2) / 2) for width in kernel.widths], axis=0)
+
+
+def projector(weights, covariates=None):
+    """P: removes the span of sqrt(w) and of sqrt(w) times each covariate, the rows of (c, n)."""
+    root = np.sqrt(weights)
+    columns = [root] if covariates is None else [root, *(root * covariates)]
+    basis = np.array([c / (np.linalg.norm(c) or 1.0) for c in columns]).T
+    return np.eye(len(root)) - basis @ np.linalg.pinv(basis, rcond=1e-9)
+
+
+def projected(K, weights=None, covariates=None):
+    """P W^1/2 K W^1/2 P."""
+    w = np.ones(len(K)) if weights is None else weights
+    P, root = projector(w, covariates), np.sqrt(w)
+    return P @ (root[:, None] * K * root) @ P
+
+
+def projected_measure(K, measure, weights=None, covariates=None, epsilon=1e-3):
+    """The matrix of a measure on weighted samples; NOCCO's ridge is epsilon times their weight.
+
+    Of a matrix that the covariates explain, rounding is left: it is zero to every measure.
+    """
+    total = len(K) if weights is None else np.sum(weights)
+    A = projected(K, weights, covariates)
+    if np.linalg.norm(A) <= 1e-12 * total * np.abs(K).max(initial=0.0):
+        return np.zeros_like(A)
+    if measure == "nocco":
+        return A @ np.linalg.inv(A + epsilon * total * np.eye(len(A)))
+    return A / np.linalg.norm(A) if measure == "nhsic" else A
+
+
+def feature_matrix(vectors, kernel, measure, weights=None, covariates=None, epsilon=1e-3):
+    """The matrix of a feature, (n,) or (q, n): that of the samples without NaN, zero elsewhere.
+
+    With q the observed share of weight it is restored by 1/q for HSIC: to the norm without NaN.
+    """
+    vectors = np.atleast_2d(np.asarray(vectors, dtype=float))
+    seen = ~np.isnan(vectors).any(axis=0)
+    w = np.ones(len(seen)) if weights is None else np.asarray(weights)
+    out = np.zeros((len(seen), len(seen)))
+    if not (np.ptp(vectors[:, seen], axis=1) > 0).any():
+        return out
+    some = None if covariates is None else covariates[:, seen]
+    share = w[seen].sum() / w.sum()
+    K = kernel_gram(vectors[:, seen], kernel, w[seen])
+    if getattr(kernel, "by_count", False):
+        K = K * share  # 1/n_x, were no value missing
+    A = projected_measure(K, measure, w[seen], some, epsilon)
+    out[np.ix_(seen, seen)] = A / (share if measure == "hsic" else 1.0)
+    return out
+
+
+def without(T, C):
+    """T less its least-squares share of C."""
+    return T - np.sum(T * C) / np.sum(C * C) * C
+
+
+def covariate_functions(values, weights=None, *, labels=False):
+    """Functions (m, n) of one covariate that are removed from features and target.
+
+    Indicators of labels; of numbers, the eigenvectors of the weighted and centred Gaussian Gram
+    matrix whose eigenvalues are at least a thousandth of the weight, as functions of samples.
+    """
+    values = np.asarray(values)
+    if labels:
+        return (values == np.unique(values)[:, None]).astype(float)
+    w = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
+    z = weighted_standardise(values.astype(float), w)
+    K = np.exp(-((z[:, None] - z[None, :]) ** 2) / 2)
+    eigenvalues, vectors = np.linalg.eigh(projected(K, w))
+    return vectors[:, eigenvalues >= 1e-3 * w.sum()].T / np.sqrt(w)

@@ -22,7 +22,7 @@ ALLOWED = {
     "selectors": {"dependence", "embedding", "data", "solvers"},
     "plots": {"selectors", "solvers", "data"},
     "cli": {"plots", "selectors", "solvers", "dependence", "embedding", "data"},
-    "__init__": {"selectors", "data"},
+    "__init__": {"selectors", "dependence", "embedding", "data"},
 }
 
 

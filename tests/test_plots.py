@@ -13,7 +13,7 @@ import pytest
 from hsiclasso import HSICLasso, InvalidInputError, make_data1
 from hsiclasso.data.atomic import write_atomically
 from hsiclasso.data.sources import ArraySource
-from hsiclasso.plots import _spread, plot_path, plot_selection, save_figure
+from hsiclasso.plots import _spread, plot_comparison, plot_path, plot_selection, save_figure
 from hsiclasso.selectors import Settings, StopOptions, select
 
 pytest.importorskip("matplotlib")
@@ -141,6 +141,107 @@ def test_a_path_down_to_zero_is_drawn():
     assert whole.path.alpha == 0
     left, right = plot_path(whole.path).get_xlim()
     assert left > right > 0
+
+
+@pytest.fixture(scope="module")
+def signed():
+    """Return a selection with weights of either sign."""
+    X, y, _ = make_data1(60, 20, random_state=0)
+    selector = HSICLasso(positive=False, alpha_ratio=0.01).fit(X, y)
+    assert selector.coef_.min() < 0 < selector.coef_.max()
+    return selector
+
+
+def test_negative_weights_are_in_sight(signed):
+    weights = [feature.weight for feature in signed.result_.features]
+    ax = plot_selection(signed.result_)
+    left, right = ax.get_xlim()
+    assert left < min(weights)
+    top = next(other for other in ax.figure.axes if other is not ax)
+    assert np.isclose(top.get_xlim()[0] / top.get_xlim()[1], left / right)
+    ax = plot_path(signed.path_)
+    assert ax.get_ylim()[0] < min(weights)
+    ends = [float(line.get_ydata()[-1]) for line in ax.lines]
+    assert np.allclose(np.sort(ends), np.sort(signed.path_.breakpoints[-1].weights))
+
+
+@pytest.fixture(scope="module")
+def pair(selection):
+    """Return two selections of which the second has features of its own."""
+    X, y, _ = make_data1(100, 20, random_state=0)
+    other = select(
+        ArraySource(X, [f"g{j}" for j in range(20)]), y, settings(stop=StopOptions(3))
+    ).result
+    batch = np.random.default_rng(0).standard_normal((100, 1))
+    names = [f"g{j}" for j in range(20)]
+    less = select(ArraySource(X, names), y, settings(stop=StopOptions(5)), covariates=batch).result
+    assert set(less.names) - set(other.names)
+    return {"plain": other, "with a covariate": less}
+
+
+def bars(container):
+    return {round(bar.get_y() + bar.get_height() / 2): bar.get_width() for bar in container}
+
+
+def test_comparison_has_one_row_per_feature_of_any_selection(pair):
+    ax = plot_comparison(pair)
+    labels = texts(ax.get_yticklabels())
+    first, second = pair.values()
+    assert labels[: len(first.names)] == list(first.names)
+    assert sorted(labels) == sorted({*first.names, *second.names})
+    assert labels[len(first.names) :] == [n for n in second.names if n not in first.names]
+    for container, result in zip(ax.containers, pair.values(), strict=True):
+        drawn = {labels[row]: width for row, width in bars(container).items()}
+        assert drawn == {feature.name: feature.weight for feature in result.features}
+    bottom, top = ax.get_ylim()
+    assert bottom > top
+    assert texts(ax.get_legend().get_texts()) == list(pair)
+
+
+def test_comparison_bars_do_not_overlap(pair):
+    for results in (pair, {**pair, "again": pair["plain"]}):
+        ax = plot_comparison(results)
+        spans = sorted((bar.get_y(), bar.get_y() + bar.get_height()) for bar in ax.patches)
+        assert all(lower[1] <= upper[0] + 1e-9 for lower, upper in pairwise(spans))
+        colours = {container[0].get_facecolor() for container in ax.containers}
+        assert len(colours) == len(results)
+
+
+def test_marked_features_have_a_band_and_a_bold_name(pair):
+    wanted = pair["with a covariate"].names[-1]
+    ax = plot_comparison(pair, [wanted, "in no selection"], marked_label="shifted")
+    weight = {label.get_text(): label.get_fontweight() for label in ax.get_yticklabels()}
+    assert [name for name, w in weight.items() if w == "bold"] == [wanted]
+    row = list(weight).index(wanted)
+    inside = [bar for container in ax.containers for bar in container]
+    (band,) = (patch for patch in ax.patches if patch not in inside)
+    assert (band.get_y(), band.get_y() + band.get_height()) == (row - 0.5, row + 0.5)
+    assert texts(ax.get_legend().get_texts()) == [*pair, "shifted"]
+    assert "shifted" not in texts(plot_comparison(pair, ["nowhere"]).get_legend().get_texts())
+
+
+def test_comparison_shows_negative_weights(signed, pair):
+    ax = plot_comparison({"signed": signed.result_, "plain": pair["plain"]})
+    assert ax.get_xlim()[0] < signed.coef_.min()
+
+
+def test_comparison_uses_given_axes_and_long_or_odd_names(selection, pair):
+    ax = Figure().add_subplot()
+    long = {"a name so long that the legend would take all the room": selection.result}
+    assert plot_comparison(long | {"$x_1$ [b]": pair["plain"]}, ax=ax) is ax
+    ax.figure.draw_without_rendering()
+    assert all(len(label) <= 28 for label in texts(ax.get_yticklabels()))
+
+
+def test_comparison_of_nothing_is_said(nothing, pair):
+    empty = plot_comparison({"one": nothing.result, "other": nothing.result})
+    assert texts(empty.texts) == ["no feature selected"]
+    half = plot_comparison({"one": nothing.result, "other": pair["plain"]})
+    assert texts(half.get_yticklabels()) == list(pair["plain"].names)
+    with pytest.raises(InvalidInputError, match="results is empty"):
+        plot_comparison({})
+    with pytest.raises(InvalidInputError, match="marked='g1' is one text"):
+        plot_comparison(pair, "g1")
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".PNG"])

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hsiclasso.data import as_source, make_data1, make_data2
+    from hsiclasso.dependence import Diffusion, RegularisedLaplacian
+    from hsiclasso.embedding import Delta, Gaussian, Laplace, Linear, Polynomial
     from hsiclasso.errors import (
         ConstantFeatureWarning,
         FewerFeaturesWarning,
+        FewObservedWarning,
         InvalidInputError,
         MissingExtraError,
     )
@@ -26,12 +29,20 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ConstantFeatureWarning",
+    "Delta",
+    "Diffusion",
+    "FewObservedWarning",
     "FewerFeaturesWarning",
+    "Gaussian",
     "HSICLasso",
     "HSICLassoCV",
     "InvalidInputError",
+    "Laplace",
+    "Linear",
     "MissingExtraError",
     "NOCCOLasso",
+    "Polynomial",
+    "RegularisedLaplacian",
     "SelectedKernel",
     "SelectionResult",
     "__version__",
@@ -44,8 +55,11 @@ __all__ = [
 #: answer `--help` without loading scikit-learn.
 _HOMES = {
     "hsiclasso.data": ("as_source", "make_data1", "make_data2"),
+    "hsiclasso.dependence": ("Diffusion", "RegularisedLaplacian"),
+    "hsiclasso.embedding": ("Delta", "Gaussian", "Laplace", "Linear", "Polynomial"),
     "hsiclasso.errors": (
         "ConstantFeatureWarning",
+        "FewObservedWarning",
         "FewerFeaturesWarning",
         "InvalidInputError",
         "MissingExtraError",

@@ -9,6 +9,7 @@
     UserWarning
       ConstantFeatureWarning   columns that do not vary: they get weight 0
       FewerFeaturesWarning     fewer features than asked can have a positive weight
+      FewObservedWarning       columns that are missing on too many samples: they get weight 0
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 __all__ = [
     "ConstantFeatureWarning",
+    "FewObservedWarning",
     "FewerFeaturesWarning",
     "InvalidInputError",
     "MissingExtraError",
@@ -35,6 +37,10 @@ class MissingExtraError(ImportError):
 
 class ConstantFeatureWarning(UserWarning):
     """Some columns do not vary, carry no information and get weight 0."""
+
+
+class FewObservedWarning(UserWarning):
+    """Some columns are observed on too few samples to be judged, and get weight 0."""
 
 
 class FewerFeaturesWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""Figures of a selection and its path (needs the extra ``plots``).
+"""Figures of a selection, its path, and of selections compared (needs the extra ``plots``).
 
 Figures are objects of their own: nothing here touches pyplot or any other global state.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURE_SUFFIXES", "plot_path", "plot_selection", "save_figure"]
+__all__ = ["FIGURE_SUFFIXES", "plot_comparison", "plot_path", "plot_selection", "save_figure"]
 
 #: Formats of `save_figure`.
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -35,7 +35,7 @@ _LINES = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9",
     "#E69F00", "#332288", "#882255", "#44AA99", "#000000",
 )  # fmt: skip
-_QUIET, _RULE, _INK = "#C4C4C4", "#E6E6E6", "#333333"
+_QUIET, _RULE, _INK, _MARK = "#C4C4C4", "#E6E6E6", "#333333", "#F6E7B8"
 _TEXT, _SMALL = 10, 9
 #: Rows from which on bars are set closer, and the fewest rows that are given room.
 _MANY, _FEW = 25, 8
@@ -74,16 +74,75 @@ def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
     weights = [feature.weight for feature in result.features]
     rows = np.arange(k)
     ax.barh(rows, weights, height=0.66, color=_BAR, zorder=2)
-    labels = [_shorten(name) for name in result.names]
-    size = _TEXT if k <= _MANY else _SMALL
-    ax.set_yticks(rows, labels=labels, fontsize=size, parse_math=False)
+    _name_rows(ax, result.names)
     ax.set_ylim(max(k, _FEW) - 0.4, -0.6)
-    ax.set_xlim(0, 1.08 * max(weights))
-    _few_ticks(ax.xaxis)
+    ax.set_xlim(_limits(weights))
     ax.xaxis.label.set_color(_BAR)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="y", visible=False)
     _dots(ax, rows, [feature.relevance for feature in result.features])
+    return ax
+
+
+def plot_comparison(
+    results: Mapping[str, SelectionResult],
+    marked: Collection[str] = (),
+    ax: Axes | None = None,
+    *,
+    marked_label: str = "marked",
+) -> Axes:
+    """Draw the weights of several selections side by side, feature by feature.
+
+    Features are matched by name. Those of the first selection come first, heaviest on top, then
+    those that only a later one selects; a missing bar is a feature that was not selected.
+
+    Parameters
+    ----------
+    results : mapping of str to SelectionResult
+        Selections by the names under which they appear in the legend.
+    marked : collection of str
+        Names of features to mark, by a band and a bold name; names that no selection has are
+        passed over.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if absent. The legend goes above it.
+    marked_label : str
+        What the mark means, for the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> few, more = (HSICLasso(k).fit(X, y).result_ for k in (2, 4))
+    >>> ax = plot_comparison({"two": few, "four": more})
+    >>> [label.get_text() for label in ax.get_yticklabels()][:2] == list(few.names)
+    True
+    """
+    if not results:
+        raise InvalidInputError("results is empty: pass one or more selections by name.")
+    if isinstance(marked, str):
+        raise InvalidInputError(f"marked={marked!r} is one text: pass a list of feature names.")
+    names = list(dict.fromkeys(name for result in results.values() for name in result.names))
+    if ax is None:
+        ax = _new_figure((7.0, _comparison_height(len(names), len(results)))).add_subplot()
+    _tidy(ax, "weight")
+    if not names:
+        return _empty(ax)
+    bars = _bars_beside(ax, names, results)
+    bands = _bands(ax, [row for row, name in enumerate(names) if name in marked], marked_label)
+    _name_rows(ax, names, marked)
+    ax.set_ylim(max(len(names), _FEW) - 0.4, -0.6)
+    ax.set_xlim(_limits([f.weight for result in results.values() for f in result.features]))
+    ax.legend(
+        handles=[*bars, *bands[:1]],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        frameon=False,
+        fontsize=_TEXT,
+        labelcolor=_INK,
+    )
     return ax
 
 
@@ -127,18 +186,18 @@ def plot_path(
         return _empty(ax)
     alphas, weights = _curves(path)
     solution = path.breakpoints[-1]
-    order = np.lexsort((solution.indices, -solution.weights))
+    order = np.lexsort((solution.indices, -np.abs(solution.weights)))
     labelled = solution.indices[order][:max_labels].tolist()
     for k in path.entered.tolist():
         if k not in labelled:
-            ax.plot(alphas, _positive(weights[k]), color=_QUIET, linewidth=1.0, zorder=2)
+            ax.plot(alphas, _present(weights[k]), color=_QUIET, linewidth=1.0, zorder=2)
     for rank, k in enumerate(labelled):
         color = _LINES[rank % len(_LINES)]
-        ax.plot(alphas, _positive(weights[k]), color=color, linewidth=1.8, zorder=3)
+        ax.plot(alphas, _present(weights[k]), color=color, linewidth=1.8, zorder=3)
     if n_quiet := path.entered.size - len(labelled):
         ax.set_xlabel(f"penalty, decreasing (grey: {n_quiet} more)")
     _log_ticks(ax, float(alphas[0]), float(alphas[-1]))
-    ax.set_ylim(0, 1.06 * max(float(curve.max()) for curve in weights.values()) or 1.0)
+    ax.set_ylim(_limits([v for curve in weights.values() for v in (curve.min(), curve.max())]))
     _few_ticks(ax.yaxis)
     _label_ends(ax, [_name(names, k) for k in labelled], [weights[k][-1] for k in labelled])
     return ax
@@ -210,6 +269,49 @@ def _tidy(ax: Axes, label: str) -> None:
         ax.spines[side].set_color(_QUIET)
 
 
+def _name_rows(ax: Axes, names: Sequence[str], marked: Collection[str] = ()) -> None:
+    """Name the rows of a bar chart, and leave its horizontal rules out."""
+    size = _TEXT if len(names) <= _MANY else _SMALL
+    labels = [_shorten(name) for name in names]
+    ax.set_yticks(np.arange(len(names)), labels=labels, fontsize=size, parse_math=False)
+    for name, label in zip(names, ax.get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if name in marked else "normal")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    _few_ticks(ax.xaxis)
+
+
+def _bars_beside(ax: Axes, names: list[str], results: Mapping[str, SelectionResult]) -> list[Any]:
+    """Draw one bar per selection in the row of each feature that it selects."""
+    row_of = {name: row for row, name in enumerate(names)}
+    thick = 0.8 / len(results)
+    bars: list[Any] = []
+    for i, (label, result) in enumerate(results.items()):
+        rows = np.array([row_of[name] for name in result.names], dtype=np.float64)
+        centres = rows - 0.4 + (i + 0.5) * thick
+        weights = [feature.weight for feature in result.features]
+        look: dict[str, Any] = {"color": _LINES[i % len(_LINES)], "label": _shorten(label, 40)}
+        bars.append(ax.barh(centres, weights, height=thick, zorder=2, **look))
+    return bars
+
+
+def _bands(ax: Axes, rows: Sequence[int], label: str) -> list[Any]:
+    """Lay a pale band under rows."""
+    look: dict[str, Any] = {"color": _MARK, "linewidth": 0, "label": _shorten(label, 40)}
+    return [ax.axhspan(row - 0.5, row + 0.5, zorder=0, **look) for row in rows]
+
+
+def _comparison_height(n_rows: int, n_bars: int) -> float:
+    """Inches of a figure with so many rows of so many bars."""
+    return 2.0 + max(0.22, 0.1 * n_bars) * max(n_rows, _FEW) + 0.2 * ((n_bars + 1) // 2)
+
+
+def _limits(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis that shows zero and all values, with some room."""
+    low, high = min([0.0, *values]), max([0.0, *values])
+    return (1.08 * low, 1.08 * max(high, -0.1 * low)) if high > low else (0.0, 1.0)
+
+
 def _few_ticks(axis: Axis) -> None:
     ticker = require("matplotlib.ticker", "plots")
     axis.set_major_locator(ticker.MaxNLocator(5))
@@ -243,7 +345,10 @@ def _dots(ax: Axes, rows: np.ndarray[Any, Any], relevance: list[float]) -> None:
     """Add relevances to the bars, on a scale of their own along the top."""
     top = ax.twiny()
     top.plot(relevance, rows, "o", color=_DOT, markeredgecolor="white", markersize=7, zorder=4)
-    top.set_xlim(0, 1.08 * max(relevance))
+    # Zero of the dots lies above zero of the bars.
+    (left, right), (low, high) = ax.get_xlim(), _limits(relevance)
+    scale = max(high / right, low / left if left < 0 else 0.0)
+    top.set_xlim(min(scale * left, low), scale * right)
     top.set_xlabel("relevance (dots)", fontsize=_TEXT, color=_DOT)
     top.tick_params(labelsize=_SMALL, colors=_INK)
     for side in ("left", "right", "bottom"):
@@ -270,10 +375,11 @@ def _curves(path: Path) -> tuple[FloatArray, dict[int, FloatArray]]:
     return alphas, {k: np.interp(alphas, rising, w[::-1]) for k, w in at_bends.items()}
 
 
-def _positive(weights: FloatArray) -> FloatArray:
+def _present(weights: FloatArray) -> FloatArray:
     """Leave out the stretches where a weight stays at zero."""
-    beside = np.maximum(np.append(weights[1:], 0.0), np.append(0.0, weights[:-1]))
-    return np.where((weights > 0) | (beside > 0), weights, np.nan)
+    size = np.abs(weights)
+    beside = np.maximum(np.append(size[1:], 0.0), np.append(0.0, size[:-1]))
+    return np.where((size > 0) | (beside > 0), weights, np.nan)
 
 
 def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
@@ -281,13 +387,14 @@ def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
     if not labels:
         return
     inches = ax.bbox.height / ax.figure.dpi
-    top = ax.get_ylim()[1]
-    heights = _spread(np.array(ends) / top, 1.5 * _SMALL / 72 / inches)
-    for rank, (label, end, height) in enumerate(zip(labels, ends, heights, strict=True)):
+    bottom, top = ax.get_ylim()
+    shares = (np.array(ends) - bottom) / (top - bottom)
+    heights = _spread(shares, 1.5 * _SMALL / 72 / inches)
+    for rank, (label, share, height) in enumerate(zip(labels, shares, heights, strict=True)):
         color = _LINES[rank % len(_LINES)]
         ax.annotate(
             _shorten(label),
-            xy=(1.0, end / top),
+            xy=(1.0, float(share)),
             xytext=(1.05, height),
             xycoords="axes fraction",
             fontsize=_SMALL,

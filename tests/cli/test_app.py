@@ -30,6 +30,33 @@ def test_help(arguments):
     assert "Usage: " in result.stdout
 
 
+def test_options_of_select_are_under_headings():
+    lines = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["select", "-h"]).stdout.splitlines()
+    headings = [line for line in lines if line and line[0] != " " and line[-1] == ":"]
+    assert [heading.split(" (")[0].rstrip(":") for heading in headings] == [
+        "Target", "Columns", "How many features", "What is known about features",
+        "Kernels and measure", "Output",
+    ]  # fmt: skip
+    assert max(map(len, lines)) <= 80
+    assert not any(line.startswith(" " * 33) for line in lines)
+    assert "  hsiclasso select genes.csv --target tumour" in "\n".join(lines[-6:])
+
+
+def test_every_option_of_the_estimators_has_its_name():
+    from hsiclasso import HSICLasso
+
+    here = {param.name for param in app.commands["select"].params}
+    elsewhere = {
+        "n_features_to_select": "n_features",
+        "n_groups_to_select": "n_groups",
+        "n_neighbors": "neighbors",
+        "measure": "method",
+    }
+    python_only = {"penalty_weights", "group_weights", "positive", "embedding"}
+    wanted = set(HSICLasso().get_params()) - python_only
+    assert {elsewhere.get(name, name) for name in wanted} <= here
+
+
 def test_the_entry_point_runs_the_group(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["hsiclasso", "--version"])
     with pytest.raises(SystemExit) as ended:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 
 import numpy as np
@@ -33,7 +34,8 @@ def check_small(table):
     assert isinstance(table, Table)
     assert names(table) == ["a", "b"]
     assert np.array_equal(values(table), NUMBERS)
-    assert table.target == "kind"
+    assert table.target == ("kind",)
+    assert table.weights is None
     assert table.y.tolist() == LABELS
 
 
@@ -123,13 +125,13 @@ def test_an_unnamed_column_may_be_dropped(tmp_path):
         (CSV, "kind", ["kind"], "both the target and to be dropped"),
         ("a,a,y\n1,2,3\n", "y", [], r"several columns named 'a'.* rename .*--drop 'a'"),
         (",a,y\n0,1,1\n", "y", [], r"column 1 of .* has no name.*--drop 'unnamed_1'"),
-        (CSV, "kind", [], r"column 'id' holds 's1' in data row 1.*--drop 'id'"),
-        (CSV.replace("8", "high"), "kind", ["id"], r"'b' holds 'high' in data row 4"),
-        (CSV.replace("-4", ""), "kind", ["id"], r"'b' has a missing value \(''\) in data row 2"),
-        (CSV.replace("-4", "NA"), "kind", ["id"], r"missing value \('NA'\) in data row 2"),
-        (CSV.replace("-4", "nan"), "kind", ["id"], r"'b' has .* \(NaN\) in data row 2"),
-        (CSV.replace("y,8", ",8"), "kind", ["id"], r"'kind' has a missing value .* data row 4"),
-        (CSV.replace("y,8", "NA,8"), "kind", ["id"], r"target .* \('NA'\) in data row 4"),
+        (CSV.replace("8", "high"), "kind", ["id"], r"'b' holds 'high' in data row 4, but most"),
+        (CSV.replace("2.5", '"2,5"'), "kind", ["id"], r"'b' holds '2,5' in data row 1, but most"),
+        (CSV.replace("-4", "?"), "kind", ["id"], r"'b' holds '\?' in data row 2.*--category 'b'"),
+        (CSV.replace("-4", "1_0"), "kind", ["id"], r"'b' holds '1_0' in data row 2"),
+        (CSV.replace("2.5", "NA").replace("8", "x"), "kind", ["id"], r"'b' holds 'x' in .* row 4"),
+        (CSV.replace("2.5", "?"), "b", ["id"], r"'b' holds '\?' in data row 1, but most"),
+        (CSV, ["kind", "b", "kind"], [], r"'kind' is twice the target: choose one"),
         (CSV.replace("-4", "-4,1"), "kind", ["id"], "5 values in data row 2, but 4 columns"),
         (CSV.replace(",-4", ""), "kind", ["id"], "3 values in data row 2, but 4 columns"),
         ("a,y\nr1,1,2\nr2,3,4\n", "y", [], "2 column names, but 3 values in data row 1"),
@@ -143,6 +145,177 @@ def test_text_that_breaks_a_rule(tmp_path, text, target, drop, message):
     file = write(tmp_path, "t.csv", text)
     with pytest.raises(InvalidInputError, match=message):
         read_table(file, target, drop=drop)
+
+
+MIXED = """id,sex,smoker,age,batch,w,label
+s1,f,True,61.5,1,1,yes
+s2,m,FALSE,,2,0.5,no
+s3, f ,true,NA,1,2,
+s4,,False,44,2,0,yes
+s5,m,true,50,,1,no
+"""
+
+
+class TestMixedText:
+    def read(self, tmp_path, text=MIXED, target="label", **options):
+        file = write(tmp_path, "t.csv", text)
+        return read_table(file, target, **({"drop": "id"} | options))
+
+    def test_kinds_and_labels(self, tmp_path):
+        source = self.read(tmp_path).source
+        assert [source.kind(j) for j in range(5)] == ["text", "bool", "number", "number", "number"]
+        assert source.uniform_kind is None
+        assert source.categories(0) == ["f", "m"]
+        assert source.categories(1) is source.categories(2) is None
+        dtypes = [source.dtype_name(j) for j in range(3)]
+        assert dtypes == ["str", "bool", "float64"]
+
+    def test_values_with_missing_ones(self, tmp_path):
+        block = values(self.read(tmp_path))
+        nan = np.nan
+        expected = [[0, 1, 0, nan, 1], [1, 0, 1, 0, 1], [61.5, nan, nan, 44, 50]]
+        assert np.array_equal(block[:, :3].T, expected, equal_nan=True)
+
+    def test_a_target_with_missing_values(self, tmp_path):
+        assert self.read(tmp_path).y.tolist() == ["yes", "no", None, "yes", "no"]
+        ages = self.read(tmp_path, target="age").y
+        assert np.array_equal(ages, [61.5, np.nan, np.nan, 44, 50], equal_nan=True)
+
+    def test_truth_values_as_target(self, tmp_path):
+        y = self.read(tmp_path, target="smoker").y
+        assert y.dtype == bool
+        assert y.tolist() == [True, False, True, False, True]
+        y = self.read(tmp_path, MIXED.replace("FALSE", "NA"), "smoker").y
+        assert np.array_equal(y, [1, np.nan, 1, 0, 1], equal_nan=True)
+
+    def test_several_targets(self, tmp_path):
+        table = self.read(tmp_path, target=["age", "smoker"])
+        assert table.target == ("age", "smoker")
+        assert table.y.dtype == np.float64
+        assert table.y[:, 1].tolist() == [1, 0, 1, 0, 1]
+        assert names(table) == ["sex", "batch", "w", "label"]
+        y = self.read(tmp_path, target=["w", "sex"]).y
+        assert y.dtype == object
+        assert y.tolist()[:2] == [[1.0, "f"], [0.5, "m"]]
+        assert y[3, 1] is None
+
+    def test_no_target(self, tmp_path):
+        table = self.read(tmp_path, target=())
+        assert table.y is None
+        assert table.source.n_features == 6
+
+    def test_weights_are_no_feature(self, tmp_path):
+        table = self.read(tmp_path, weights="w")
+        assert table.weights.tolist() == [1, 0.5, 2, 0, 1]
+        assert names(table) == ["sex", "smoker", "age", "batch"]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"weights": "sex"}, "'sex', which holds 'f' and the like, but weights are numbers"),
+            ({"weights": "age"}, "'age', which holds nan in data row 2, but a weight"),
+            ({"weights": "ww"}, r"weights names 'ww', .*did you mean 'w'"),
+            ({"weights": "label"}, "'label' is both the target and the weights"),
+            ({"weights": "w", "drop": "w"}, "'w' is both the weights and to be dropped"),
+            ({"category": "id"}, "'id' is both a category and to be dropped"),
+            ({"category": "bach"}, r"category names 'bach', .*did you mean 'batch'"),
+            ({"target": ("label", "w"), "drop": "w"}, "'w' is both the target and to be dropped"),
+        ],
+    )
+    def test_names_that_break_a_rule(self, tmp_path, options, message):
+        with pytest.raises(InvalidInputError, match=message):
+            self.read(tmp_path, **options)
+
+    def test_negative_weights(self, tmp_path):
+        with pytest.raises(InvalidInputError, match=r"'w', which holds -2\.0 in data row 3"):
+            self.read(tmp_path, MIXED.replace(",2,\n", ",-2,\n"), weights="w")
+
+    def test_numbers_as_categories(self, tmp_path):
+        source = self.read(tmp_path, category=["batch", "sex"]).source
+        assert source.kind(0) == source.kind(3) == "category"
+        assert source.dtype_name(3) == "category"
+        assert source.categories(3) == ["1", "2"]
+        codes = source.block(slice(3, 4)).ravel()
+        assert np.array_equal(codes, [0, 1, 0, 1, np.nan], equal_nan=True)
+
+    def test_labels_some_of_which_are_numbers(self, tmp_path):
+        text = "grade,y\n3,1\n3,5\n3+,7\n4,2\n"
+        with pytest.raises(InvalidInputError, match=r"'grade' holds '3\+' in data row 3"):
+            self.read(tmp_path, text, "y", drop=())
+        source = self.read(tmp_path, text, "y", drop=(), category="grade").source
+        assert source.categories(0) == ["3", "3+", "4"]
+
+    def test_a_number_among_words_is_a_word(self, tmp_path):
+        text = "code,y\nab,1\n03,5\ncd,7\nab,2\n"
+        source = self.read(tmp_path, text, "y", drop=()).source
+        assert source.kind(0) == "text"
+        assert source.categories(0) == ["03", "ab", "cd"]
+
+    def test_words_that_come_late(self, tmp_path):
+        rows = "".join(f"{i},,{i % 3}\n" for i in range(40))
+        rows += "".join(f"{'uvw'[i % 3]},{i},{i % 3}\n" for i in range(60))
+        source = self.read(tmp_path, "code,x,y\n" + rows, "y", drop=()).source
+        assert source.kind(0) == "text"
+        assert len(source.categories(0)) == 43
+        assert source.kind(1) == "number"
+        codes = source.block(slice(0, 1)).ravel().astype(int)
+        assert [source.categories(0)[code] for code in codes[-3:]] == ["u", "v", "w"]
+
+    @pytest.mark.parametrize("word", ["", "NA", "n/a", "N/A", "null", "None", "<NA>", " nan "])
+    def test_how_missing_is_written(self, tmp_path, word):
+        text = f"a,kind,y\n1,p,2\n{word},{word},3\n5,q,4\n"
+        table = self.read(tmp_path, text, "y", drop=())
+        assert np.isnan(values(table)).tolist() == [[False] * 2, [True] * 2, [False] * 2]
+
+    def test_a_column_without_any_value(self, tmp_path):
+        table = self.read(tmp_path, "a,b,y\n1,,2\n2,,3\n3,,4\n", "y", drop=())
+        assert np.isnan(values(table)[:, 1]).all()
+        assert table.source.kind(1) == "number"
+
+    def test_infinity_is_a_number(self, tmp_path):
+        table = self.read(tmp_path, "a,y\n1,2\ninf,3\n,4\n", "y", drop=())
+        assert table.source.kind(0) == "number"
+        assert np.isinf(values(table)).any()
+
+    def test_only_labels(self, tmp_path):
+        source = self.read(tmp_path, "a,b,y\np,q,1\np,r,2\ns,q,3\n", "y", drop=()).source
+        assert source.uniform_kind == "text"
+
+    def test_a_line_break_in_a_label(self, tmp_path):
+        text = 'a,y\n"p\nq",1\nr,2\n"p\nq",3\n'
+        assert self.read(tmp_path, text, "y", drop=()).source.categories(0) == ["p\nq", "r"]
+
+
+class TestIdentifiers:
+    def rows(self, n, make):
+        return "id,name,x,y\n" + "".join(f"s{i},{make(i)},{i % 7},{i}\n" for i in range(n))
+
+    def test_a_warning_names_the_column_and_the_remedy(self, tmp_path):
+        file = write(tmp_path, "t.csv", self.rows(20, lambda i: "ab"[i % 2]))
+        message = r"^column 'id' holds another text in nearly every row.* leave it out.*--drop 'id'"
+        with pytest.warns(UserWarning, match=message):
+            read_table(file, "y")
+
+    def test_several_and_nearly_every_row(self, tmp_path):
+        file = write(tmp_path, "t.csv", self.rows(20, lambda i: f"n{max(i, 1)}"))
+        with pytest.warns(UserWarning, match=r"^columns 'id', 'name' hold another .* leave them"):
+            read_table(file, "y")
+
+    def test_what_is_no_identifier(self, tmp_path):
+        file = write(tmp_path, "t.csv", self.rows(20, lambda i: f"n{i // 2}"))
+        read_table(file, "y", drop="id")
+        read_table(file, "id", drop="name")
+        read_table(file, "y", category="id")
+
+    def test_missing_cells_do_not_hide_it(self, tmp_path):
+        file = write(tmp_path, "t.csv", self.rows(20, lambda i: f"n{i}" if i % 3 else ""))
+        with pytest.warns(UserWarning, match="column 'name' holds"):
+            read_table(file, "y", drop="id")
+
+    def test_in_a_long_table_it_is_refused(self, tmp_path):
+        file = write(tmp_path, "t.csv", self.rows(2500, lambda i: "ab"[i % 2]))
+        with pytest.raises(InvalidInputError, match=r"'id' holds 2,500 texts .*--drop 'id'"):
+            read_table(file, "y")
 
 
 def test_text_in_another_encoding(tmp_path):
@@ -163,7 +336,7 @@ def test_an_interruption_is_passed_on(tmp_path, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hsiclasso.data.files._zero", interrupt)
+    monkeypatch.setattr("hsiclasso.data.text._zero", interrupt)
     with pytest.raises(KeyboardInterrupt):
         read_table(write(tmp_path, "t.csv", CSV), "kind", drop=["id"])
 
@@ -229,14 +402,59 @@ class TestNPZ:
         assert table.y.tolist() == X[:, 1].tolist()
         assert np.array_equal(values(table), X[:, [0, 2]])
 
+    def test_text(self, tmp_path):
+        file = tmp_path / "t.npz"
+        X = np.array([["1", "p", ""], ["2.5", "q", "3"], ["4", "p", "NA"], ["0", "q", "5"]])
+        for array in (X, X.astype(bytes)):
+            np.savez(file, X=array, y=np.arange(4))
+            source = read_table(file, "y").source
+            assert [source.kind(j) for j in range(3)] == ["number", "text", "number"]
+            assert source.categories(1) == ["p", "q"]
+            block = source.block(slice(0, 3))
+            assert block[:, 0].tolist() == [1, 2.5, 4, 0]
+            assert np.isnan(block[:, 2]).tolist() == [True, False, True, False]
+
+    def test_truth_values_and_small_integers_stay_what_they_are(self, tmp_path):
+        file = tmp_path / "t.npz"
+        np.savez(file, X=NUMBERS > 2, y=np.arange(4))
+        assert read_table(file, "y").source.uniform_kind == "bool"
+        np.savez(file, X=NUMBERS.astype(np.int8), y=np.arange(4))
+        assert read_table(file, "y").source.levels(slice(0, 2)).dtype == np.int8
+
+    def test_missing_values(self, tmp_path):
+        file = tmp_path / "t.npz"
+        np.savez(file, X=np.where(NUMBERS == 6, np.nan, NUMBERS), y=np.array([1, 2, np.nan, 4]))
+        table = read_table(file, "y")
+        assert np.isnan(values(table)).sum() == 1
+        assert np.isnan(table.y).tolist() == [False, False, True, False]
+
+    def test_several_outputs_in_one_array(self, tmp_path):
+        file = tmp_path / "t.npz"
+        np.savez(file, X=NUMBERS, y=np.ones((4, 2)), z=np.array(LABELS))
+        assert read_table(file, "y").y.shape == (4, 2)
+        both = read_table(file, ["z", "x0"])
+        assert both.y[0].tolist() == ["x", 1.0]
+        assert names(both) == ["x1"]
+
+    def test_weights_and_categories(self, tmp_path):
+        file = tmp_path / "t.npz"
+        X = np.array([[1, 7], [2, 7], [1, 8], [2, 9]], dtype=np.int8)
+        np.savez(file, X=X, y=np.arange(4), w=np.array([1, 0, 2, 1]))
+        table = read_table(file, "y", weights="w", category="x1")
+        assert table.weights.tolist() == [1, 0, 2, 1]
+        assert table.source.kind(1) == "category"
+        assert table.source.categories(1) == ["7", "8", "9"]
+        assert read_table(file, "y", weights="x0").weights.tolist() == [1, 2, 1, 2]
+
     @pytest.mark.parametrize(
         ("arrays", "target", "message"),
         [
             ({"A": NUMBERS, "y": np.ones(4)}, "y", "no array named 'X', only 'A', 'y'"),
             ({"X": np.ones(4), "y": np.ones(4)}, "y", r"X in .* has shape \(4,\)"),
-            ({"X": NUMBERS.astype(str), "y": np.ones(4)}, "y", "2-D array of real numbers"),
+            ({"X": NUMBERS.astype(complex), "y": np.ones(4)}, "y", "2-D array of real numbers"),
             ({"X": NUMBERS, "y": np.ones(5)}, "y", r"y in .* has shape \(5,\), but X has 4 rows"),
-            ({"X": NUMBERS, "y": np.ones((4, 2))}, "y", r"shape \(4, 2\), but X has 4 rows"),
+            ({"X": NUMBERS, "y": np.ones((4, 2, 1))}, "y", r"\(4, 2, 1\), but X has 4 rows"),
+            ({"X": NUMBERS, "y": np.float64(1)}, "y", r"shape \(\), but X has 4 rows"),
             (
                 {"X": NUMBERS, "y": np.ones(4), "feature_names": np.array(["a"])},
                 "y",
@@ -247,17 +465,7 @@ class TestNPZ:
                 "Y",
                 r"'Y' is neither an array of .* \(it has 'y'\) nor",
             ),
-            ({"X": NUMBERS}, "X", "target='X' is neither an array"),
-            (
-                {"X": np.where(NUMBERS == 6, np.nan, NUMBERS), "y": np.ones(4)},
-                "y",
-                r"column 'x1' has a missing value \(NaN\) in data row 3",
-            ),
-            (
-                {"X": NUMBERS, "y": np.array([1, 2, np.nan, 4])},
-                "y",
-                "target 'y' has a missing value .* in data row 3",
-            ),
+            ({"X": NUMBERS}, "X", "'X' is neither an array"),
             ({"X": np.array(NUMBERS, dtype=object), "y": np.ones(4)}, "y", "allow_pickle"),
             ({"X": NUMBERS[:2], "y": np.ones(2)}, "y", "3 samples or more"),
         ],
@@ -319,14 +527,57 @@ class TestParquet:
         frame.rename_axis("sample").to_parquet(file)
         assert names(read_table(file, "y")) == ["a"]
 
+    def test_mixed_columns_with_nulls(self, save):
+        import pyarrow as pa
+
+        columns = {
+            "sex": ["f", None, "m", "f"],
+            "smoker": [True, None, False, True],
+            "age": [61.5, None, float("nan"), 40.0],
+            "n": pa.array([1, None, 3, 4], pa.int16()),
+            "site": pa.array(["b", "a", None, "b"]).dictionary_encode(),
+            "none": pa.nulls(4),
+            "half": pa.array(np.ones(4, dtype=np.float16)),
+        }
+        source = read_table(save(columns | {"y": [1, 2, 3, 4]}, row_group_size=2), "y").source
+        kinds = [source.kind(j) for j in range(7)]
+        assert kinds == ["text", "bool", "number", "number", "category", "number", "number"]
+        missing = np.isnan(source.block(slice(0, 7)))
+        assert missing.sum(axis=0).tolist() == [1, 1, 2, 1, 1, 4, 0]
+        for j, labels in ((0, ["f", None, "m", "f"]), (4, ["b", "a", None, "b"])):
+            codes = source.block(slice(j, j + 1)).ravel()
+            read = [None if np.isnan(c) else source.categories(j)[int(c)] for c in codes]
+            assert read == labels
+
+    def test_targets_and_weights(self, save):
+        columns = {"a": [1, 2, 3, 4], "t": ["p", None, "q", "p"], "w": [1, 2, 0, 1]}
+        table = read_table(save(columns | {"u": [0.5, 1, 2, 3]}), ["t", "u"], weights="w")
+        assert table.y.tolist()[:2] == [["p", 0.5], [None, 1.0]]
+        assert table.weights.tolist() == [1, 2, 0, 1]
+        assert names(table) == ["a"]
+
+    def test_numbers_as_categories(self, save):
+        file = save({"batch": [3, 1, None, 3], "y": [1, 2, 3, 4]})
+        source = read_table(file, "y", category="batch").source
+        assert source.kind(0) == "category"
+        assert source.categories(0) == ["1", "3"]
+
+    def test_an_ordered_category_as_target(self, tmp_path):
+        pytest.importorskip("pyarrow")
+        pd = pytest.importorskip("pandas")
+        stage = pd.Categorical(["II", "I", None, "III"], ["I", "II", "III"], ordered=True)
+        file = tmp_path / "t.parquet"
+        pd.DataFrame({"a": [1, 2, 3, 4], "stage": stage}).to_parquet(file)
+        table = read_table(file, "stage")
+        assert table.ordered
+        assert np.array_equal(table.y, [1, 0, np.nan, 2], equal_nan=True)
+        assert not read_table(file, "a").ordered
+
     @pytest.mark.parametrize(
         ("columns", "message"),
         [
-            ({"a": ["u", "v", "w"]}, r"column 'a' holds 'u' \(of type .*string\) in data row 1"),
-            ({"a": [1.0, None, 3.0]}, r"column 'a' has a missing value \(null\) in data row 2"),
-            ({"a": [1.0, float("nan"), 3.0]}, r"column 'a' .* \(NaN\) in data row 2"),
-            ({"a": [None, None, None]}, r"column 'a' has a missing value \(null\)"),
-            ({"b": [1, 2, 3], "y": ["p", None, "q"]}, "target 'y' has a missing value"),
+            ({"a": [datetime.date(2024, 1, day) for day in (1, 2, 3)]}, r"'a' is of type date32"),
+            ({"a": [[1], [2], [3]]}, r"'a' is of type list.*--drop 'a'"),
         ],
     )
     def test_files_that_break_a_rule(self, save, columns, message):

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 from hsiclasso import InvalidInputError
-from hsiclasso.data import as_source
-from hsiclasso.dependence import (
-    DependenceProblem,
-    make_measure,
-    make_target,
-    scan_relevance,
-)
+from hsiclasso.dependence import DependenceProblem, make_measure
 from hsiclasso.dependence import problem as problem_module
-from hsiclasso.embedding import Embedding
+from hsiclasso.embedding import Delta, Gaussian, Laplace
 from tests import oracles
 from tests.columns import KINDS, make
+from tests.dependence.compare import (
+    assert_redundancy,
+    dense_features,
+    find,
+    make_features,
+    make_samples,
+)
 
 
-def build(X, y, measure="hsic", tol=1e-6):
-    measure, embedding = make_measure(measure), Embedding(tol=tol)
-    target, source = make_target(y, embedding, measure), as_source(X)
-    scan = scan_relevance(source, target, measure, embedding)
-    return DependenceProblem(source, scan, measure, embedding)
+def build(X, y, measure="hsic", *, n_threads=1, **options):
+    features = make_features(X, **options)
+    scan = find(features, y, measure)
+    return DependenceProblem(features, scan, make_measure(measure), n_threads=n_threads)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def table():
 @pytest.mark.parametrize("tol", [1e-6, 1e-10])
 def test_entries(table, measure, tol):
     X, y = table
-    problem = build(X, y, measure, tol)
+    problem = build(X, y, measure, tol=tol)
     scaled = [np.ldexp(x, -np.frexp(np.abs(x).max())[1]) for x in X.T]
     A = np.array([oracles.measure_matrix(oracles.gaussian_gram(x), measure) for x in scaled])
     expected = np.einsum("kij,lij->kl", A, A)
@@ -74,9 +74,8 @@ def test_entries_are_computed_once(table, monkeypatch):
 def test_threads_change_nothing(table):
     X, y = table
     one = build(X, y).block(np.arange(3), np.arange(12))
-    problem = build(X, y)
-    problem._n_threads = 2
-    np.testing.assert_array_equal(problem.block(np.arange(3), np.arange(12)), one)
+    two = build(X, y, n_threads=2).block(np.arange(3), np.arange(12))
+    np.testing.assert_array_equal(two, one)
 
 
 def test_a_full_cache_changes_nothing(table, monkeypatch):
@@ -94,6 +93,32 @@ def test_constant_columns_have_zero_entries(rng):
     assert (block[1] == 0).all()
     assert (block[:, 1] == 0).all()
     assert block[0, 2] > 0
+
+
+@pytest.mark.parametrize("measure", ["hsic", "nhsic", "nocco"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_kernels_may_differ(measure, missing, rng):
+    """Factors and matrices that are known by products, in one block."""
+    X, samples = rng.standard_normal((40, 7)), make_samples(rng, 40, "real weights", "covariates")
+    X = np.where(rng.random(X.shape) < 0.2, np.nan, X) if missing else X
+    kernels = (Gaussian(), Laplace(), Delta())
+    problem = build(X, rng.standard_normal(40), measure, kernel=kernels, samples=samples)
+    A = dense_features(X.T, kernels, measure, samples)
+    rows, cols = np.array([6, 1, 2, 4]), np.array([0, 1, 5])
+    whole = problem.block(np.arange(7), np.arange(7))
+    assert_redundancy(whole, A, 1e-6)
+    np.testing.assert_allclose(problem.block(rows, cols), whole[np.ix_(rows, cols)], rtol=1e-9)
+    np.testing.assert_allclose(problem.diagonal(np.arange(7)), np.diag(whole), rtol=1e-9)
+    one = problem.block(rows[:1], cols[1:2])
+    np.testing.assert_allclose(one, whole[6:, 1:2], rtol=1e-9)
+
+
+def test_matrices_are_made_once(rng):
+    problem = build(rng.standard_normal((30, 4)), rng.standard_normal(30))
+    first, second, again = problem.matrices(np.array([2, 1, 2]))
+    assert first is again is not second
+    assert problem.matrices(np.array([2]), keep=True)[0] is first
+    assert problem.matrices(np.array([2]))[0] is first
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf])

@@ -7,32 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hsiclasso.data import as_source
-from hsiclasso.dependence import make_measure, make_target, scan_relevance
+from hsiclasso import InvalidInputError
+from hsiclasso.dependence import Affinity, Values, make_measure, make_target
+from hsiclasso.dependence import relate as relate_module
 from hsiclasso.dependence import scan as scan_module
-from hsiclasso.dependence._loops import shrunk_energy
-from hsiclasso.embedding import Delta, Embedding, Gaussian
+from hsiclasso.embedding import Delta, Gaussian, Laplace, Samples
 from tests import oracles
 from tests.columns import KINDS, make
-
-MEASURES = ["hsic", "nhsic", "nocco"]
+from tests.dependence.compare import MEASURES, find, make_features
 
 
 def table(n, seed):
     return np.column_stack([make(kind, n, seed + i) for i, kind in enumerate(sorted(KINDS))])
 
 
-def scan(X, y, measure, *, kernel=None, n_threads=1, progress=None, **embedding):
-    measure = make_measure(measure)
-    target = make_target(y, Embedding(kernel or Gaussian(), embedding.get("tol", 1e-6)), measure)
-    return scan_relevance(
-        as_source(X),
-        target,
-        measure,
-        Embedding(**embedding),
-        n_threads=n_threads,
-        progress=progress,
-    )
+def scan(X, y, measure, *, kernel=None, n_threads=1, progress=None, **options):
+    """Relate a table to values; `kernel` is that of the target."""
+    data = Values(y[None], kernel or Gaussian())
+    features = make_features(X, **options)
+    return find(features, data, measure, n_threads=n_threads, progress=progress)
 
 
 def dense(X, y, measure, classes=False):
@@ -80,37 +73,17 @@ def test_classes(measure, rng):
 @pytest.mark.parametrize("run", [16, 1024])
 def test_a_target_with_a_heavy_tail(measure, method, run, rng, monkeypatch):
     """The rows of its far values are related on the tail alone."""
-    monkeypatch.setattr(scan_module, "_RUN", run)
+    monkeypatch.setattr(relate_module, "_RUN", run)
     X = np.column_stack(
         [make(kind, 400, i) for i, kind in enumerate(["normal", "tied", "student-t"])]
     )
     y = np.exp(1.5 * X[:, 0] + rng.standard_normal(400))
-    target = make_target(y, Embedding(), make_measure(measure))
+    target = make_target(Values(y[None], Gaussian()), make_measure(measure), Samples(400))
     assert target.rows.tail.size > 16
     assert target.rows.offset.size > 0
     found = scan(X, y, measure, method=method)
     expected, scale = dense(X, y, measure)
     assert (np.abs(found.relevance - expected) <= 2e-6 * scale).all()
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_many_runs_of_samples(measure, rng, monkeypatch):
-    """Long columns are evaluated run by run: the seams must not show."""
-    X, y = rng.standard_normal((150, 9)), rng.standard_normal(150)
-    whole = scan(X, y, measure)
-    monkeypatch.setattr(scan_module, "_RUN", 64)
-    np.testing.assert_allclose(scan(X, y, measure).relevance, whole.relevance, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n_threads", [1, 2, 3])
-@pytest.mark.parametrize("block", [1, 100, 1 << 18])
-def test_blocks_and_threads_do_not_matter(n_threads, block, rng, monkeypatch):
-    X, y = rng.standard_normal((40, 60)), rng.standard_normal(40)
-    whole = scan(X, y, "hsic")
-    monkeypatch.setattr(scan_module, "_BLOCK", block)
-    np.testing.assert_allclose(
-        scan(X, y, "hsic", n_threads=n_threads).relevance, whole.relevance, rtol=1e-12
-    )
 
 
 def test_constant_columns_are_told(rng):
@@ -143,17 +116,13 @@ def test_an_interruption_of_the_pass_surfaces(n_threads, rng, monkeypatch):
     assert len(calls) == 1
 
 
-def test_shrunk_energy(rng):
-    phi, cross = rng.standard_normal((7, 30)), rng.standard_normal((7, 4))
-    gram = phi @ phi.T
-    lower = np.linalg.cholesky(gram + 0.3 * np.eye(7))
-    expected = np.linalg.norm(np.linalg.solve(lower, cross)) ** 2
-    assert shrunk_energy(gram.copy(), cross.copy(), 0.3) == pytest.approx(expected)
-
-
-def test_shift_and_scale_do_not_matter(rng):
-    X, y = rng.standard_normal((50, 5)), rng.standard_normal(50)
-    moved = X * np.array([1e-200, 3.0, -1.0, 1e9, 1e280]) + np.array([0.0, 5.0, -3.0, 1e9, 0.0])
-    np.testing.assert_allclose(
-        scan(moved, 7 - 2 * y, "nocco").relevance, scan(X, y, "nocco").relevance, rtol=1e-6
-    )
+def test_laplace_features_of_many_samples_need_recursions(rng, monkeypatch):
+    monkeypatch.setattr(relate_module, "DENSE", 20)
+    X, y = rng.standard_normal((21, 3)), rng.standard_normal(21)
+    features = make_features(X, (Gaussian(), Laplace()))
+    assert (find(features, y, "nhsic").relevance > 0).all()
+    with pytest.raises(InvalidInputError, match=r"Laplace kernels .* there are 21 samples"):
+        find(features, y, "nocco")
+    with pytest.raises(InvalidInputError, match="with affinities"):
+        find(features, Affinity(np.outer(y, y)), "hsic")
+    assert (find(make_features(X[:20], Laplace()), y[:20], "nocco").relevance > 0).all()

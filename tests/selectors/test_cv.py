@@ -10,7 +10,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -23,7 +24,7 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -413,3 +414,171 @@ class TestOddTables:
         X[:10] = rng.standard_normal((10, 2))
         with pytest.raises(InvalidInputError, match="training part of a fold"):
             HSICLassoCV(sizes=[1], cv=KFold(3)).fit(X, rng.standard_normal(30))
+
+
+class Size(RegressorMixin, BaseEstimator):
+    """An estimator of any target whose score is the number of features it has seen."""
+
+    def fit(self, X, y):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.zeros(X.shape[0])
+
+    def score(self, X, y):
+        return -self.n_features_in_
+
+
+def grades(X):
+    return pd.Series(
+        np.array(["low", "mid", "high"])[np.digitize(X[:, 2], [-0.5, 0.6])],
+        dtype=pd.CategoricalDtype(["low", "mid", "high"], ordered=True),
+    )
+
+
+def times(X):
+    """Times and events: times depend on the first column, events on none."""
+    return np.exp(X[:, 0]), np.arange(len(X)) % 3 > 0
+
+
+def rows_of(y, rows):
+    if isinstance(y, tuple):
+        return tuple(part[rows] for part in y)
+    if isinstance(y, list):
+        return [y[i] for i in rows]
+    return y.iloc[rows] if hasattr(y, "iloc") else y[rows]
+
+
+TARGETS = {
+    "outputs": ({}, lambda X: X[:, :2] ** 2),
+    "frame of outputs": ({}, lambda X: pd.DataFrame(X[:, :2] ** 2)),
+    "labels": ({}, lambda X: (X[:, :3] > 0).astype(int)),
+    "classes": ({}, lambda X: grades(X).astype(str)),
+    "several classes": ({}, lambda X: np.c_[grades(X).astype(str), X[:, 1] > 0]),
+    "counts": ({"task": "counts"}, lambda X: np.round(np.exp(X[:, 0]))),
+    "ordinal": ({"task": "ordinal"}, lambda X: grades(X).cat.codes),
+    "structured": (
+        {},
+        lambda X: np.array(
+            list(zip(*times(X), strict=True)), dtype=[("time", float), ("event", bool)]
+        ),
+    ),
+    "structured, event first": (
+        {},
+        lambda X: np.array(
+            list(zip(*times(X)[::-1], strict=True)), dtype=[("event", bool), ("time", float)]
+        ),
+    ),
+    "two columns": ({"task": "survival"}, lambda X: np.c_[times(X)]),
+    "strings": (
+        {"y_kernel": lambda a, b: float(a[0] == b[0]) + float(a == b)},
+        lambda X: list(grades(X).astype(str)),
+    ),
+    "ordered category": ({}, grades),
+    "frame, event first": (
+        {"task": "survival"}, lambda X: pd.DataFrame({"event": times(X)[1], "time": times(X)[0]}),
+    ),
+    "frame of numbers, event first": (
+        {"task": "survival"},
+        lambda X: pd.DataFrame({"event": 1.0 * times(X)[1], "time": 1.0 * (times(X)[0] > 1)}),
+    ),
+    "tuple": ({"task": "survival"}, times),
+    "sparse labels": ({}, lambda X: sparse.csr_array((X[:, :3] > 0).astype(int))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_targets_of_every_form(target, data):
+    """Each fold selects as a selector does that is given the rows of its training part."""
+    options, make = TARGETS[target]
+    X = data[0]
+    y = make(X)
+    found = []
+
+    class Watched(HSICLasso):
+        def fit(self, X, y=None, **params):
+            super().fit(X, y, **params)
+            found.append((self.result_.task, self.coef_))
+            return self
+
+    search = HSICLassoCV(Watched(**options), Size(), sizes=[2], cv=KFold(3)).fit(X, y)
+    whole = HSICLasso(2, **options).fit(X, y)
+    assert search.selected_.tolist() == whole.selected_.tolist()
+    for (task, coef), (train, _) in zip(found, KFold(3).split(X), strict=False):
+        part = rows_of(y, train)
+        expected = HSICLasso(2, **options).set_params(task=whole.result_.task)
+        if whole.result_.task == "structured":
+            expected.set_params(task="auto")
+        np.testing.assert_allclose(coef, expected.fit(X[train], part).coef_, rtol=1e-9)
+        assert task == whole.result_.task
+
+
+REFUSED = {
+    "matrix": (
+        HSICLasso(y_kernel="precomputed"), lambda X: X @ X.T, "takes a matrix between all samples",
+    ),
+    "graph": (HSICLasso(y_kernel="diffusion"), lambda X: np.ones((90, 90)), "which has no folds"),
+    "drop": (HSICLasso(missing_target="drop"), lambda X: X[:, 0], "cannot be scored: drop them"),
+    "outputs": (HSICLasso(), lambda X: X[:, :2], r"regression with 2 dimension\(s\): pass an"),
+    "labels": (HSICLasso(), lambda X: X[:, :2] > 0, "the target is multilabel"),
+    "survival": (HSICLasso(task="survival"), lambda X: np.c_[times(X)], "the target is survival"),
+    "strings": (
+        HSICLasso(y_kernel=lambda a, b: float(a == b)), lambda X: X[:, 0], "target is structured",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_targets_without_folds_or_without_an_estimator(kind, data):
+    selector, make, message = REFUSED[kind]
+    with pytest.raises(InvalidInputError, match=message):
+        HSICLassoCV(selector, cv=3).fit(data[0], make(data[0]))
+
+
+class TestLabels:
+    """Tables with text: each part of a table would number its labels anew."""
+
+    def frame(self, data, library=pd.DataFrame):
+        X, _ = data
+        return library({"x": X[:, 0], "y": X[:, 1], "grade": grades(X).astype(str).to_numpy()})
+
+    def model(self):
+        encode = make_column_transformer(
+            (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+            remainder="passthrough",
+        )
+        return make_pipeline(encode, LinearRegression())
+
+    def test_the_default_estimator_is_for_numbers(self, data):
+        with pytest.raises(InvalidInputError, match=r"column 'grade' holds labels: pass an est"):
+            HSICLassoCV(cv=3).fit(self.frame(data), data[1])
+
+    def test_predictions_do_not_depend_on_the_other_rows(self, data):
+        frame = self.frame(data)
+        y = np.where(frame["grade"] == "mid", 5.0, frame["x"])
+        search = HSICLassoCV(estimator=self.model(), sizes=[1, 2], cv=3).fit(frame, y)
+        assert 2 in search.selected_
+        whole = search.predict(frame)
+        parts = [search.predict(frame.iloc[i : i + 1])[0] for i in range(12)]
+        np.testing.assert_allclose(parts, whole[:12])
+        assert search.scores_.mean.max() > 0.8
+
+    def test_category_columns(self, data):
+        frame = self.frame(data).astype({"grade": "category"})
+        y = np.where(frame["grade"] == "mid", 5.0, frame["x"])
+        search = HSICLassoCV(estimator=self.model(), sizes=[2], cv=3).fit(frame, y)
+        assert search.score(frame, y) > 0.8
+
+
+def test_joint_features_count_once(data):
+    X, y = data
+    selector = HSICLasso(joint={"a": [0, 1], "b": [2, 3, 4]})
+    search = HSICLassoCV(selector, sizes=[1, 2, 5], cv=3).fit(X, y)
+    assert search.transform(X).shape[1] == search.selected_.size
+    with pytest.raises(InvalidInputError, match="between 1 and n_features=9"):
+        HSICLassoCV(selector, sizes=[10], cv=3).fit(X, y)
+
+
+def test_tags_of_a_selector_that_ignores_missing_values():
+    assert get_tags(HSICLassoCV(HSICLasso(missing="ignore"))).input_tags.allow_nan

@@ -19,8 +19,7 @@ from hsiclasso import (
     make_data1,
 )
 from hsiclasso.dependence import make_measure
-from hsiclasso.embedding import Embedding
-from hsiclasso.selectors import Settings, StopOptions, TargetOptions, select
+from hsiclasso.selectors import FeatureOptions, Settings, StopOptions, TargetOptions, select
 from hsiclasso.solvers import homotopy
 
 
@@ -140,7 +139,7 @@ def test_a_stalled_path_warns_with_its_gap(data, monkeypatch):
 
 def test_progress_and_interruption(data):
     X, y = data
-    settings = Settings(StopOptions(5), make_measure("hsic"), Embedding(), TargetOptions())
+    settings = Settings(StopOptions(5), make_measure("hsic"), FeatureOptions(), TargetOptions())
     stages = []
     select(as_source(X), y, settings, progress=lambda *call: stages.append(call))
     assert stages[0] == ("relevance", 30, 30)
@@ -161,7 +160,7 @@ BAD_TABLES = {
     "one-dimensional": (lambda X: X[:, 0], "Expected 2D array, got 1D array"),
     "text": (lambda X: X.astype(str) + "a", "not numbers"),
     "text objects": (lambda X: X.astype(str).astype(object) + "a", "not numbers"),
-    "text column": (lambda X: frame(X, city="Paris"), "column 'city'.*'Paris'.*encode"),
+    "dates": (lambda X: frame(X, day=pd.Timestamp("2020")), "column 'day'.*datetime64.*encode"),
     "complex column": (lambda X: frame(X, z=1j), "Complex data not supported: column 'z'"),
     "names twice": (lambda X: frame(X[:, :2]).set_axis(["a", "a"], axis=1), "'a'.* more than once"),
     "missing in frame": (lambda X: frame(_with(X, np.nan)), "NaN in column '2'"),
@@ -186,7 +185,8 @@ def test_bad_tables(kind, data):
 BAD_TARGETS = {
     "none": (None, "y is None"),
     "short": (np.arange(79.0), "y has 79 values and X has 80 samples"),
-    "two columns": (np.ones((80, 2)), "1d array"),
+    "two constant columns": (np.ones((80, 2)), "2 columns and none varies"),
+    "three dimensions": (np.ones((80, 2, 2)), "dim 3|1d array"),
     "one class": (["a"] * 80, "only one class"),
     "constant": (np.full(80, 2.5), "only one value"),
     "nan": (np.r_[np.nan, np.arange(79.0)], "Input y contains NaN"),
@@ -211,8 +211,8 @@ BAD_OPTIONS = [
     ({"alpha": np.nan}, "alpha=nan"),
     ({"measure": "nocco"}, "use NOCCOLasso"),
     ({"task": "ranking"}, "task='ranking' is unknown"),
-    ({"x_kernel": "laplace"}, "kernel='laplace' is unknown"),
-    ({"y_kernel": "laplace"}, "kernel='laplace' is unknown"),
+    ({"x_kernel": "cosine"}, "x_kernel='cosine' is unknown"),
+    ({"y_kernel": "cosine"}, "y_kernel='cosine' is unknown"),
     ({"x_width": 0.0}, "width=0.0"),
     ({"y_width": -2}, "width=-2"),
     ({"y_transform": "log"}, "y_transform='log' is unknown"),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -40,7 +40,8 @@ class _Example:
     stem: str
     source: Source
     y: Any
-    choices: Choices
+    n_features: int
+    y_transform: Literal["rank"] | None = None
     causal: frozenset[str] | None = None
 
 
@@ -75,7 +76,7 @@ def _warm_up(console: Console) -> None:
     begin = time.perf_counter()
     X, y, _ = make_data1(30, 8, random_state=_SEED)
     for target in (y, y > y.mean()):
-        _select(as_source(X), target, Choices(n_features=1))
+        _select(as_source(X), target, 1)
     seconds = time.perf_counter() - begin
     console.print(f"Compiled code loaded in {seconds:.1f} s (compiled at the first run only).")
 
@@ -92,19 +93,19 @@ def _synthetic() -> Iterator[_Example]:
     yield _Example(
         "Data1: additive",
         "y = -2 sin(2 x_a) + x_b^2 + x_c + exp(-x_d) + noise; 4 of 256 features are causal.",
-        "data1", as_source(X), y, Choices(n_features=6), _names(causal),
+        "data1", as_source(X), y, 6, causal=_names(causal),
     )  # fmt: skip
     X, y, causal = make_data2(300, 1000, random_state=_SEED)
     formula = "y = x_a exp(2 x_b) + x_c^2 + noise; 3 of 1,000 features are causal."
     yield _Example(
         "Data2: not additive",
         f"{formula} The target has heavy tails, which can hide x_c.",
-        "data2", as_source(X), y, Choices(n_features=6), _names(causal),
+        "data2", as_source(X), y, 6, causal=_names(causal),
     )  # fmt: skip
     yield _Example(
         "Data2, ranks of the target (--y-transform rank)",
         f"{formula} Ranks tame the tails.",
-        "data2-rank", as_source(X), y, Choices(n_features=6, y_transform="rank"), _names(causal),
+        "data2-rank", as_source(X), y, 6, "rank", _names(causal),
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def _breast_cancer() -> _Example:
         "breast-cancer",
         ArraySource(bunch.data, [str(name) for name in bunch.feature_names]),
         bunch.target_names[bunch.target],
-        Choices(n_features=10),
+        10,
     )
 
 
@@ -136,7 +137,7 @@ def _run(example: _Example, out_dir: Path, console: Console) -> Path:
 
     begin = time.perf_counter()
     with clean_warnings():
-        selection = _select(example.source, example.y, example.choices)
+        selection = _select(example.source, example.y, example.n_features, example.y_transform)
     seconds = time.perf_counter() - begin
     result = selection.result
     console.print()
@@ -152,10 +153,13 @@ def _run(example: _Example, out_dir: Path, console: Console) -> Path:
     return path
 
 
-def _select(source: Source, y: Any, choices: Choices) -> Selection:
-    from hsiclasso.selectors import select
+def _select(
+    source: Source, y: Any, n_features: int, y_transform: Literal["rank"] | None = None
+) -> Selection:
+    from hsiclasso.selectors import TargetOptions, select
 
-    return select(source, y, choices.settings())
+    settings = Choices(n_features=n_features).settings(TargetOptions(transform=y_transform))
+    return select(source, y, settings)
 
 
 def _found(selection: Selection, causal: frozenset[str]) -> str:

@@ -72,12 +72,16 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
         table.add_column("causal", no_wrap=True)
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("relevance", justify="right", no_wrap=True)
+    few = any(feature.n_observed < result.n_samples for feature in result.features)
+    if few:
+        table.add_column("observed", justify="right", no_wrap=True)
     table.add_column("redundant neighbours (similarity)", overflow="fold")
     weights = _aligned([feature.weight for feature in result.features])
     relevances = _aligned([feature.relevance for feature in result.features])
     for rank, feature in enumerate(result.features, start=1):
         mark = () if causal is None else (_mark(feature.name in causal),)
-        numbers = (Text(weights[rank - 1]), Text(relevances[rank - 1]))
+        numbers = [Text(weights[rank - 1]), Text(relevances[rank - 1])]
+        numbers += [Text(f"{feature.n_observed:,}")] if few else []
         beside = (Text(column[rank - 1]) for column in notes.values())
         table.add_row(str(rank), Text(feature.name), *beside, *mark, *numbers, _neighbours(feature))
     return table
@@ -94,14 +98,41 @@ def _notes(result: SelectionResult) -> dict[str, list[str]]:
     return notes
 
 
-def summary_line(result: SelectionResult) -> Text:
-    """Return the method, the size of the table, the penalty and how the path ended."""
+def summary_line(
+    result: SelectionResult, weights: str | None = None, dropped: str = "without a target"
+) -> Text:
+    """Return the method, the size of the table, the penalty and how the path ended.
+
+    Parameters
+    ----------
+    result : SelectionResult
+        What was found.
+    weights : str, optional
+        Column of sample weights.
+    dropped : str
+        What samples were dropped for.
+    """
     from rich.text import Text
 
-    return Text(
-        f"{result.method}, {result.task}, {result.n_samples:,} samples x "
-        f"{result.n_features:,} features. {result.message}"
-    )
+    size = f"{result.n_samples:,} samples x {result.n_features:,} columns"
+    parts = [f"{result.method}, {result.task}, {size}. {result.message}"]
+    if result.n_dropped:
+        few = "sample" if result.n_dropped == 1 else "samples"
+        parts.append(f"{result.n_dropped:,} {few} {dropped} dropped.")
+    if weights is not None:
+        parts.append(f"Samples weighted by {weights}.")
+    if result.covariates:
+        parts.append(_covariates(result))
+    return Text(" ".join(parts))
+
+
+def _covariates(result: SelectionResult) -> str:
+    """Say what became of the covariates."""
+    names = ", ".join(result.covariates)
+    if not result.n_removed:
+        return f"Taken from the target's matrix: that of {names}."
+    functions = "function" if result.n_removed == 1 else "functions"
+    return f"Removed from features and target: {result.n_removed} {functions} of {names}."
 
 
 def certificate_line(result: SelectionResult) -> Text:
@@ -111,7 +142,7 @@ def certificate_line(result: SelectionResult) -> Text:
     proof = result.certificate
     return Text(
         f"Certificate: KKT residual {proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e}, "
-        f"{proof.n_candidates:,} of {result.n_features:,} features touched, embedding error "
+        f"{proof.n_candidates:,} of {result.n_features:,} columns touched, embedding error "
         f"{result.embedding_error:.1e}",
         style="dim",
     )

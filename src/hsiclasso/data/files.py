@@ -1,62 +1,78 @@
-"""Tables from files, by suffix: CSV, TSV, Parquet and NPZ.
-
-Text goes through NumPy's own parser, which takes a second for 50 x 300,000 numbers; the target
-column is captured in the same pass and may hold labels.
-"""
+"""Tables from files, by suffix: CSV, TSV, Parquet and NPZ."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import os
-import re
+import warnings
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import IntArray
-from hsiclasso.data.layout import Layout, lay_out, quoted, refuse_target_value, refuse_value
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.data.cells import Grid
+from hsiclasso.data.labelled import LabelledSource
+from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
+from hsiclasso.data.npz import read_npz
+from hsiclasso.data.parquet import read_parquet
 from hsiclasso.data.sources import ArraySource, Source
-from hsiclasso.errors import InvalidInputError, require
+from hsiclasso.data.text import peek, read_cells
+from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Table", "read_table"]
 
 Array = np.ndarray[Any, Any]
 
-#: How a missing value is written in text files.
-_MISSING = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "NAN", "NULL", "null"})
-#: Entries moved or looked at in one step.
+#: Entries moved in one step.
 _CHUNK = 1 << 20
+#: Text with more distinct values than this share of its rows is taken for an identifier.
+_IDENTIFIER = 0.9
+#: Most labels of an identifier that is let pass with a warning: their matrix is of full rank.
+_MOST_LABELS = 2000
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of features and its target.
+    """A table of features, with its target and weights.
 
     Attributes
     ----------
     source : Source
-        The features, with their names.
-    y : ndarray of shape (n_samples,)
-        The target: numbers, booleans or text.
-    target : str
-        Name of the target.
+        The features, with their names and kinds.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets), or None
+        The target: numbers, booleans or text, with NaN or None where missing.
+    target : tuple of str
+        Names of the columns of the target.
+    weights : ndarray of shape (n_samples,) or None
+        Sample weights.
+    ordered : bool
+        Whether the target consists of codes of labels that have an order.
     """
 
     source: Source
-    y: Array
-    target: str
+    y: Array | None
+    target: tuple[str, ...]
+    weights: FloatArray | None = None
+    ordered: bool = False
 
 
 def read_table(
-    path: str | os.PathLike[str], target: str, *, drop: str | Iterable[str] = ()
+    path: str | os.PathLike[str],
+    target: str | Iterable[str],
+    *,
+    drop: str | Iterable[str] = (),
+    weights: str | None = None,
+    category: str | Iterable[str] = (),
 ) -> Table:
-    r"""Read features and target from a file.
+    r"""Read features, target and weights from a file.
+
+    Columns may be numbers, truth values (``true``, ``false``) or text, and cells may be missing
+    (empty, ``NA``, ``NaN``, ``null`` and whatever else pandas reads as missing).
 
     Parameters
     ----------
@@ -64,11 +80,16 @@ def read_table(
         ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
         (needs the extra ``parquet``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
         ``feature_names``. Text files start with a line of column names.
-    target : str
-        Name of the target column; for NPZ, name of an array or else one of `feature_names`.
-    drop : iterable of str
+    target : str or iterable of str
+        Names of the target columns, which may be none; for NPZ, names of arrays or else of
+        `feature_names`.
+    drop : str or iterable of str
         Columns to leave out, such as sample identifiers. The index that pandas stores in a
         Parquet file is left out in any case.
+    weights : str, optional
+        Column of sample weights, found like a target.
+    category : str or iterable of str
+        Columns to read as labels even if they are numbers, such as codes.
 
     Returns
     -------
@@ -77,23 +98,32 @@ def read_table(
     Raises
     ------
     InvalidInputError
-        If the file, the names or a value break a rule; the message says which and where.
+        If the file, the names or a value break a rule; the message says which and where. A
+        column of numbers with a few words in it is one case, an identifier in a long table
+        another.
+
+    Warns
+    -----
+    UserWarning
+        If text has another value in nearly every row, as an identifier has.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "table.csv")
-    ...     _ = file.write_text("id,a,b,kind\ns1,1,2,x\ns2,3,4,y\ns3,5,6,x\n")
+    ...     _ = file.write_text("id,a,sex,kind\ns1,1,f,x\ns2,,m,y\ns3,5,f,x\n")
     ...     table = read_table(file, "kind", drop=["id"])
-    >>> table.source.name(0), table.source.n_samples, table.y.tolist()
-    ('a', 3, ['x', 'y', 'x'])
+    >>> [table.source.kind(j) for j in range(2)], table.y.tolist()
+    (['number', 'text'], ['x', 'y', 'x'])
+    >>> table.source.block(slice(0, 1)).ravel()
+    array([ 1., nan,  5.])
     """
     file = Path(path)
     read, form = _reader(file)
-    dropped = frozenset([drop] if isinstance(drop, str) else drop)
+    roles = Roles(_names(target), weights, frozenset(_names(drop)), frozenset(_names(category)))
     try:
-        table = read(file, target, dropped)
+        table = read(file, roles)
     except InvalidInputError:
         raise
     except UnicodeDecodeError as error:
@@ -106,10 +136,15 @@ def read_table(
             "in the format that its suffix says."
         ) from error
     _check_size(file, table.source)
+    _look_for_identifiers(table.source)
     return table
 
 
-_Read = Callable[[Path, str, frozenset[str]], Table]
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+_Read = Callable[[Path, Roles], Table]
 
 
 def _reader(file: Path) -> tuple[_Read, str]:
@@ -141,184 +176,18 @@ def _reader(file: Path) -> tuple[_Read, str]:
     return readers[suffix]
 
 
-def _read_text(file: Path, target: str, drop: frozenset[str], *, delimiter: str) -> Table:
-    names, first, n_lines = _peek(file, delimiter)
-    layout = lay_out(file, names, target, drop)
-    if len(first) != len(names):
-        raise InvalidInputError(
-            f"{file} has {len(names)} column names, but {len(first)} values in data row 1: every "
-            "row must have one value per name. A header that is one short usually lacks the name "
-            "of the row labels: add it."
-        )
-    labels: list[str] = []
-
-    def capture(label: str) -> float:
-        labels.append(label.strip())
-        return 0.0
-
-    kept = set(layout.kept.tolist())
-    converters: dict[int | str, Any] = {j: _zero for j in range(len(names)) if j not in kept}
-    converters[layout.target] = capture
-    try:
-        numbers = np.loadtxt(
-            file, delimiter=delimiter, quotechar='"', comments=None, skiprows=n_lines,
-            converters=converters, ndmin=2, encoding="utf-8",
-        )  # fmt: skip
-    except UnicodeDecodeError:
-        raise
-    except ValueError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # it struck within a converter
-            raise error.__cause__ from None
-        _explain(file, names, str(error))
-    X = _take(numbers, layout.kept)
-    return _table(X, _target_from_text(labels, target), target, layout.features)
+def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Table:
+    names, first, n_lines = peek(file, delimiter)
+    layout = lay_out(file, names, roles)
+    return _table(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
 
 
-def _zero(_: str) -> float:
-    """Stand in for a value that is not a feature."""
-    return 0.0
+def _read_parquet(file: Path, roles: Roles) -> Table:
+    return _table(*read_parquet(file, roles))
 
 
-def _peek(file: Path, delimiter: str) -> tuple[list[str], list[str], int]:
-    """Return the names, the fields of the first data row, and the lines that the header takes."""
-    with _open_text(file) as lines:
-        rows = csv.reader(lines, delimiter=delimiter)
-        header = next((row for row in rows if any(map(str.strip, row))), None)
-        n_lines = rows.line_num
-        first = next((row for row in rows if row), None)
-    if header is None:
-        raise InvalidInputError(f"{file} holds only blank lines: write a table into it first.")
-    if first is None:
-        raise InvalidInputError(
-            f"{file} has {len(header)} column name{'s'[: len(header) != 1]} and no rows below: "
-            "add one row per sample."
-        )
-    names = [name.strip() or f"unnamed_{j}" for j, name in enumerate(header, start=1)]
-    return names, first, n_lines
-
-
-def _open_text(file: Path) -> TextIO:
-    if file.suffix.lower() == ".gz":
-        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-    return file.open(encoding="utf-8-sig", newline="")
-
-
-def _explain(file: Path, names: list[str], error: str) -> NoReturn:
-    """Say in the table's terms what NumPy's parser stumbled over."""
-    if match := re.search(r"changed from (\d+) to (\d+) at row (\d+)", error):
-        wanted, found, row = match.groups()
-        raise InvalidInputError(
-            f"{file} has {found} values in data row {row}, but {wanted} columns: every row must "
-            "have one value per column."
-        )
-    if match := re.search(r"convert string (.*) to float64 at row (\d+), column (\d+)", error):
-        value, row, column = match[1], int(match[2]) + 1, int(match[3])
-        refuse_value(names[column - 1], value, row, missing=value.strip("'\" ") in _MISSING)
-    raise InvalidInputError(f"{file} cannot be read ({error}): check its columns and quotes.")
-
-
-def _target_from_text(labels: list[str], name: str) -> Array:
-    """Return numbers if all labels are, and else the labels."""
-    for row, label in enumerate(labels, start=1):
-        if label in _MISSING:
-            refuse_target_value(name, label, row)
-    try:
-        return np.array(labels, dtype=np.float64)
-    except ValueError:
-        return np.array(labels)
-
-
-def _read_parquet(file: Path, target: str, drop: frozenset[str]) -> Table:
-    parquet = require("pyarrow.parquet", "parquet")
-    with parquet.ParquetFile(file) as stored:
-        schema = stored.schema_arrow
-        index = (schema.pandas_metadata or {}).get("index_columns", [])
-        hidden = {name for name in index if isinstance(name, str)} - {target}
-        layout = lay_out(file, list(schema.names), target, drop | (hidden & set(schema.names)))
-        _check_types(stored, layout)
-        if stored.metadata.num_rows == 0:
-            raise InvalidInputError(f"{file} has no rows: add one row per sample.")
-        y = _parquet_target(stored.read(columns=[target]).column(target), target)
-        X = np.empty((stored.metadata.num_rows, layout.kept.size), order="F")
-        start = 0
-        for batch in stored.iter_batches(columns=layout.features):
-            stop = start + batch.num_rows
-            for k, name in enumerate(layout.features):
-                column = batch.column(name)
-                if column.null_count:
-                    row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-                    refuse_value(name, "null", start + row + 1, missing=True)
-                X[start:stop, k] = column.to_numpy(zero_copy_only=False)
-            start = stop
-    return _table(X, y, target, layout.features)
-
-
-def _check_types(stored: Any, layout: Layout) -> None:
-    """Raise if a feature of a Parquet file is not numeric."""
-    types = require("pyarrow", "parquet").types
-    numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
-    kinds = stored.schema_arrow.types
-    for j in layout.kept:
-        kind, name = kinds[j], layout.names[j]
-        if types.is_null(kind):
-            refuse_value(name, "null", 1, missing=True)
-        if not any(is_kind(kind) for is_kind in numeric):
-            rows = next(stored.iter_batches(batch_size=1, columns=[name]), None)
-            value = repr(rows.column(name)[0].as_py()) if rows is not None else "values"
-            refuse_value(name, f"{value} (of type {kind})", 1, missing=False)
-
-
-def _parquet_target(column: Any, name: str) -> Array:
-    if column.null_count:
-        row = int(np.argmax(column.is_null().to_numpy()))
-        refuse_target_value(name, None, row + 1)
-    values = np.asarray(column.to_numpy())
-    return values if values.dtype.kind in "biuf" else np.array([str(v) for v in values])
-
-
-def _read_npz(file: Path, target: str, drop: frozenset[str]) -> Table:
-    X, y, names = _load_npz(file, target)
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise InvalidInputError(
-            f"X in {file} has shape {X.shape} and dtype {X.dtype}: it must be a 2-D array of real "
-            "numbers, one row per sample."
-        )
-    if names is not None and names.shape != X.shape[1:]:
-        raise InvalidInputError(
-            f"feature_names in {file} has shape {names.shape}, but X has {X.shape[1]} columns: "
-            "give one name per column."
-        )
-    labels = [f"x{j}" for j in range(X.shape[1])] if names is None else names.astype(str).tolist()
-    if y is None:
-        layout = lay_out(file, labels, target, drop)
-        y = X[:, layout.target].copy()
-    else:
-        layout = lay_out(file, [*labels, target], target, drop)
-        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.shape != X.shape[:1]:
-        raise InvalidInputError(
-            f"{target} in {file} has shape {y.shape}, but X has {X.shape[0]} rows: lengths must "
-            "agree; give one target value per row."
-        )
-    return _table(_take(X, layout.kept), y, target, layout.features)
-
-
-def _load_npz(file: Path, target: str) -> tuple[Array, Array | None, Array | None]:
-    """Return X, the target if it is an array of its own, and the names if there are any."""
-    with np.load(file, allow_pickle=False) as archive:
-        if "X" not in archive.files:
-            raise InvalidInputError(
-                f"{file} has no array named 'X', only {quoted(archive.files)}: save the table "
-                "with numpy.savez(file, X=X, y=y, feature_names=names)."
-            )
-        names = archive["feature_names"] if "feature_names" in archive.files else None
-        others = [name for name in archive.files if name not in ("X", "feature_names")]
-        if target not in others and (names is None or target not in names.astype(str)):
-            raise InvalidInputError(
-                f"target={target!r} is neither an array of {file} (it has {quoted(others)}) nor "
-                "one of its feature_names: give the name of the target, usually 'y'."
-            )
-        return archive["X"], archive[target] if target in others else None, names
+def _read_npz(file: Path, roles: Roles) -> Table:
+    return _table(*read_npz(file, roles))
 
 
 def _take(array: Array, kept: IntArray) -> Array:
@@ -332,20 +201,84 @@ def _take(array: Array, kept: IntArray) -> Array:
     return array[:, : kept.size]
 
 
-def _table(X: Array, y: Array, target: str, names: list[str]) -> Table:
-    """Gather what was read, checked for NaN."""
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        refuse_target_value(target, np.nan, int(np.argmax(np.isnan(y))) + 1)
-    step = max(1, _CHUNK // max(1, X.shape[1]))
-    for start in range(0, X.shape[0] if X.dtype.kind == "f" else 0, step):
-        rows = X[start : start + step]
-        # A finite sum proves that there is no NaN; another may be mere overflow.
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(rows.sum()):
-                continue
-        for row, column in np.argwhere(np.isnan(rows))[:1]:
-            refuse_value(names[column], "NaN", start + int(row) + 1, missing=True)
-    return Table(ArraySource(X, names), y, target)
+def _table(grid: Grid, layout: Layout, own: Mapping[str, Array] | None = None) -> Table:
+    """Gather what was read; `own` are arrays that are not in the grid."""
+    apart = own or {}
+
+    def values(j: int) -> Array:
+        name = layout.names[j]
+        return apart[name] if name in apart else grid.values(j)
+
+    parts = [values(j) for j in layout.targets]
+    y = _target(parts) if parts else None
+    weights = None if layout.weights is None else values(layout.weights)
+    if weights is not None:
+        weights = _as_weights(layout.names[layout.weights or 0], weights)
+    ordered = len(parts) == 1 and layout.targets[0] in grid.ordered
+    X, names = _take(grid.array, layout.kept), layout.features
+    place = {int(j): k for k, j in enumerate(layout.kept)}
+    kinds = {place[j]: kind for j, kind in grid.kinds.items() if j in place}
+    source: Source = ArraySource(X, names)
+    if kinds:
+        labels = {place[j]: texts for j, texts in grid.labels.items() if j in place}
+        source = LabelledSource(X, names, kinds, labels)
+    target = tuple(layout.names[j] for j in layout.targets)
+    return Table(source, y, target, weights, ordered)
+
+
+def _target(parts: list[Array]) -> Array:
+    """One array of all columns of a target."""
+    if len(parts) == 1:
+        (y,) = parts
+        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if any(part.dtype.kind not in "biuf" for part in parts):
+        parts = [part.astype(object) for part in parts]
+    return np.column_stack(parts)
+
+
+def _as_weights(name: str, values: Array) -> FloatArray:
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"weights names {name!r}, which holds {values.ravel()[0]!r} and the like, but weights "
+            "are numbers, one per sample."
+        )
+    weights = values.astype(np.float64)
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InvalidInputError(
+            f"weights names {name!r}, which holds {weights[row]} in data row {row + 1}, but a "
+            "weight is a finite number >= 0: 0 leaves a sample out."
+        )
+    return weights
+
+
+def _look_for_identifiers(source: Source) -> None:
+    """Warn of text that is another one in nearly every row; refuse it in a long table."""
+    if source.uniform_kind == "number":
+        return
+    found = []
+    for j in range(source.n_features):
+        n_labels = len(source.categories(j) or ()) if source.kind(j) == "text" else 0
+        if n_labels < 3 or n_labels < _IDENTIFIER * source.n_samples / 2:
+            continue
+        n_observed = np.count_nonzero(~np.isnan(source.block(slice(j, j + 1))))
+        if n_labels >= _IDENTIFIER * n_observed:
+            found.append(source.name(j))
+            if n_labels > _MOST_LABELS:
+                raise InvalidInputError(
+                    f"column {found[-1]!r} holds {n_labels:,} texts in {n_observed:,} rows, as "
+                    f"an identifier does: leave it out with {drop_option(found[-1])}."
+                )
+    if found:
+        many = len(found) > 1
+        warnings.warn(
+            f"column{'s'[: int(many)]} {quoted(found)} hold{'s'[int(many) :]} another text in "
+            "nearly every row, as identifiers do, which tell samples apart but nothing about "
+            f"them: leave {'them' if many else 'it'} out with {drop_option(found[0])}.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _check_size(file: Path, source: Source) -> None:

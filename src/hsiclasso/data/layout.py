@@ -15,7 +15,33 @@ import numpy as np
 from hsiclasso._types import IntArray
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Layout", "lay_out", "quoted", "refuse_target_value", "refuse_value"]
+__all__ = ["Layout", "Roles", "drop_option", "lay_out", "quoted", "refuse_number", "refuse_type"]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a file are for, by name.
+
+    Attributes
+    ----------
+    targets : tuple of str
+    weights : str or None
+        Column of sample weights.
+    drop : frozenset of str
+        Columns to leave out.
+    category : frozenset of str
+        Columns of labels, be they numbers or not.
+    """
+
+    targets: tuple[str, ...] = ()
+    weights: str | None = None
+    drop: frozenset[str] = frozenset()
+    category: frozenset[str] = frozenset()
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Columns that are read but are no features."""
+        return self.targets if self.weights is None else (*self.targets, self.weights)
 
 
 @dataclass(frozen=True)
@@ -26,14 +52,20 @@ class Layout:
     ----------
     names : list of str
         All columns.
-    target : int
-        Column of the target.
+    targets : list of int
+        Columns of the target.
+    weights : int or None
+        Column of sample weights.
+    category : frozenset of int
+        Columns of labels, be they numbers or not.
     kept : ndarray
         Columns of the features, ascending.
     """
 
     names: list[str]
-    target: int
+    targets: list[int]
+    weights: int | None
+    category: frozenset[int]
     kept: IntArray
 
     @property
@@ -41,33 +73,72 @@ class Layout:
         """Names of the features."""
         return [self.names[j] for j in self.kept]
 
+    @property
+    def used(self) -> list[int]:
+        """All columns that are read."""
+        apart = self.targets if self.weights is None else [*self.targets, self.weights]
+        return [*self.kept.tolist(), *apart]
 
-def lay_out(file: Path, names: list[str], target: str, drop: frozenset[str]) -> Layout:
-    """Find the target and the features among the columns of a file."""
-    if target not in names:
-        _refuse_target(file, names, target)
-    for name in sorted(drop - set(names)):
-        raise InvalidInputError(
-            f"drop names {name!r}, which is not a column of {file}{_similar(name, names)}: every "
-            "name to drop must be one of its columns."
-        )
-    if target in drop:
-        raise InvalidInputError(f"{target!r} is both the target and to be dropped: choose one.")
-    twice = [name for name, count in Counter(names).items() if count > 1 and name not in drop]
-    if twice:
-        raise InvalidInputError(
-            f"{file} has several columns named {quoted(twice)}, and names must be unique: rename "
-            f"them, or leave them out with {_drop(twice[0])}."
-        )
-    position = names.index(target)
-    kept = [j for j, name in enumerate(names) if j != position and name not in drop]
+
+def lay_out(file: Path, names: list[str], roles: Roles) -> Layout:
+    """Find out what each column of a file is."""
+    known = set(names)
+    for target in roles.targets:
+        if target not in known:
+            _refuse_target(file, names, target)
+    for what, wanted in (
+        ("drop", sorted(roles.drop)),
+        ("weights", [] if roles.weights is None else [roles.weights]),
+        ("category", sorted(roles.category)),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise InvalidInputError(
+                    f"{what} names {name!r}, which is not a column of {file}"
+                    f"{_similar(name, names)}: give the name of one of its columns."
+                )
+    _check_roles(roles)
+    _check_unique(file, names, roles.drop)
+    position = {name: j for j, name in enumerate(names)}
+    aside = roles.drop.union(roles.apart)
+    kept = [j for j, name in enumerate(names) if name not in aside]
     for j in kept:
         if names[j] == f"unnamed_{j + 1}":
             raise InvalidInputError(
                 f"column {j + 1} of {file} has no name, and may hold row labels: leave it out "
-                f"with {_drop(names[j])}, or name it."
+                f"with {drop_option(names[j])}, or name it."
             )
-    return Layout(names, position, np.array(kept, dtype=np.int64))
+    return Layout(
+        names,
+        [position[name] for name in roles.targets],
+        None if roles.weights is None else position[roles.weights],
+        frozenset(position[name] for name in roles.category),
+        np.array(kept, dtype=np.int64),
+    )
+
+
+def _check_roles(roles: Roles) -> None:
+    """Raise if a column has two parts to play."""
+    parts = [(name, "the target") for name in roles.targets]
+    parts += [] if roles.weights is None else [(roles.weights, "the weights")]
+    taken: dict[str, str] = {}
+    for name, part in parts:
+        if name in taken:
+            both = "twice the target" if part == taken[name] else f"both {taken[name]} and {part}"
+            raise InvalidInputError(f"{name!r} is {both}: choose one.")
+        taken[name] = part
+    for name in sorted(roles.drop & (set(taken) | roles.category)):
+        part = taken.get(name, "a category")
+        raise InvalidInputError(f"{name!r} is both {part} and to be dropped: choose one.")
+
+
+def _check_unique(file: Path, names: list[str], drop: frozenset[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1 and name not in drop]
+    if twice:
+        raise InvalidInputError(
+            f"{file} has several columns named {quoted(twice)}, and names must be unique: rename "
+            f"them, or leave them out with {drop_option(twice[0])}."
+        )
 
 
 def _refuse_target(file: Path, names: Sequence[str], target: str) -> NoReturn:
@@ -87,25 +158,20 @@ def _refuse_target(file: Path, names: Sequence[str], target: str) -> NoReturn:
     )
 
 
-def refuse_value(name: str, value: str, row: int, *, missing: bool) -> NoReturn:
-    """Refuse a feature's value, given in quotes, in a row counted from 1."""
-    if missing:
-        raise InvalidInputError(
-            f"column {name!r} has a missing value ({value}) in data row {row}, and every value "
-            f"must be a number: fill it in, drop the row, or leave the column out with "
-            f"{_drop(name)}."
-        )
+def refuse_number(name: str, value: str, row: int) -> NoReturn:
+    """Refuse a cell that is no number, in a column of numbers and a row counted from 1."""
     raise InvalidInputError(
-        f"column {name!r} holds {value} in data row {row}, and features must be numbers: leave "
-        f"the column out with {_drop(name)}, or encode it as numbers."
+        f"column {name!r} holds {value!r} in data row {row}, but most of its values are numbers: "
+        "correct it, empty the cell if the value is missing, or, if these are labels, say "
+        f"category=[{name!r}] (--category {name!r} on the command line)."
     )
 
 
-def refuse_target_value(name: str, value: Any, row: int) -> NoReturn:
-    """Refuse a missing value of the target, in a row counted from 1."""
+def refuse_type(name: str, kind: Any) -> NoReturn:
+    """Refuse a column of a type that is neither numbers nor labels."""
     raise InvalidInputError(
-        f"target {name!r} has a missing value ({value!r}) in data row {row}, and every sample "
-        "needs one: fill it in or drop the row."
+        f"column {name!r} is of type {kind}, and columns must be numbers, truth values or text: "
+        f"leave it out with {drop_option(name)}, or convert it."
     )
 
 
@@ -130,5 +196,6 @@ def quoted(names: Sequence[str]) -> str:
     return shown + (", ..." if len(names) > 5 else "")
 
 
-def _drop(name: str) -> str:
+def drop_option(name: str) -> str:
+    """Say how a column is left out."""
     return f"drop=[{name!r}] (--drop {name!r} on the command line)"

@@ -6,45 +6,34 @@ float64 array that the caller owns.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, cast, get_args
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
 from hsiclasso._types import Columns, FloatArray
+from hsiclasso.data.base import CHECK_ENTRIES, BaseSource, Kind, Missing, Source, Stored
+from hsiclasso.data.frames import FrameSource
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["ArraySource", "FrameSource", "Source", "SparseSource", "as_source", "check_finite"]
-
-#: A block read while looking for NaN: large enough to be fast, small enough to be cheap.
-_CHECK_ENTRIES = 1 << 21
-
-
-class Source(Protocol):
-    """A table of ``n_samples`` rows and ``n_features`` named columns, read by column blocks."""
-
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-
-    def block(self, columns: Columns) -> FloatArray:
-        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield ``(first column, array)`` pieces that together hold every stored value."""
+__all__ = [
+    "ArraySource",
+    "BaseSource",
+    "FrameSource",
+    "Kind",
+    "Missing",
+    "Source",
+    "SparseSource",
+    "Stored",
+    "as_source",
+    "check_finite",
+    "sum_is_finite",
+]
 
 
-class ArraySource:
+class ArraySource(BaseSource):
     """Columns of a NumPy array of any real dtype and memory order.
 
     Parameters
@@ -64,6 +53,26 @@ class ArraySource:
         """Name of one column."""
         return f"x{column}" if self._names is None else self._names[column]
 
+    def kind(self, column: int) -> Kind:
+        """Kind of one column, the same for all."""
+        return self.uniform_kind
+
+    @property
+    def uniform_kind(self) -> Kind:
+        """``bool`` or ``number``, by the dtype."""
+        return _array_kind(self._array.dtype)
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype, the same for all columns."""
+        return str(self._array.dtype.name)
+
+    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
+        """Return int8 or uint8 columns as they are, booleans as uint8, else None."""
+        if self._array.dtype not in (np.int8, np.uint8, np.bool_):
+            return None
+        part = self._array[:, columns]
+        return part.view(np.uint8) if part.dtype == np.bool_ else part
+
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
         return np.array(self._array[:, columns], dtype=np.float64, order="F")
@@ -73,91 +82,70 @@ class ArraySource:
         if self._array.dtype.kind in "biu":
             return
         if self._array.flags.c_contiguous:
-            step = max(1, _CHECK_ENTRIES // self.n_features)
+            step = max(1, CHECK_ENTRIES // self.n_features)
             yield from ((0, self._array[i : i + step]) for i in range(0, self.n_samples, step))
         else:
-            step = max(1, _CHECK_ENTRIES // self.n_samples)
+            step = max(1, CHECK_ENTRIES // self.n_samples)
             yield from ((j, self._array[:, j : j + step]) for j in range(0, self.n_features, step))
 
 
-class FrameSource:
-    """Columns of a pandas or polars frame, converted block by block.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame or polars.DataFrame
-        Every column must be numeric or boolean.
-    """
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-        self._pandas = hasattr(frame, "iloc")
-        self._names = [str(name) for name in frame.columns]
-        self.n_samples, self.n_features = map(int, frame.shape)
-        _check_unique(self._names)
-        self._check_numeric()
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._names[column]
-
-    def block(self, columns: Columns) -> FloatArray:
-        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        if self._pandas:
-            part = self._frame.iloc[:, columns].to_numpy(dtype=np.float64, na_value=np.nan)
-        else:
-            part = self._frame[:, columns].to_numpy()
-        return np.array(part, dtype=np.float64, order="F")
-
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield blocks of columns as arrays."""
-        step = max(1, _CHECK_ENTRIES // max(1, self.n_samples))
-        for j in range(0, self.n_features, step):
-            yield j, self.block(slice(j, min(j + step, self.n_features)))
-
-    def _check_numeric(self) -> None:
-        for j, dtype in enumerate(self._frame.dtypes):
-            if _is_real_dtype(dtype):
-                continue
-            column = self._frame.iloc[:, j] if self._pandas else self._frame[:, j]
-            if str(dtype) == "object" and _all_numbers(column):
-                continue
-            example = repr(column[0] if not self._pandas else column.iloc[0])
-            if "complex" in str(dtype):
-                raise InvalidInputError(
-                    f"Complex data not supported: column {self._names[j]!r} has dtype {dtype}; "
-                    "pass its real part, imaginary part or modulus instead."
-                )
-            raise InvalidInputError(
-                f"column {self._names[j]!r} has dtype {dtype} (first value {example}), and "
-                "features must be numbers: drop the column or encode it as numbers first."
-            )
-
-
-class SparseSource:
+class SparseSource(BaseSource):
     """Columns of a SciPy sparse matrix, densified block by block.
 
     Parameters
     ----------
     matrix : sparse matrix or array of shape (n_samples, n_features)
-        Converted once to compressed columns if it is stored otherwise.
+        Converted once to compressed columns if it is stored otherwise; copied once if entries
+        of a column are not sorted or occur twice, which are then added up.
     """
 
     def __init__(self, matrix: Any) -> None:
-        self._matrix = matrix.tocsc()
+        given = matrix.tocsc()
+        # Another object on the same arrays: SciPy notes on it what it finds out about them.
+        own = sparse.csc_array((given.data, given.indices, given.indptr), shape=given.shape)
+        if not own.has_canonical_format:
+            own = own.copy()
+            own.sum_duplicates()
+        self._matrix = own
         self.n_samples, self.n_features = map(int, matrix.shape)
 
     def name(self, column: int) -> str:
         """Name of one column."""
         return f"x{column}"
 
+    def kind(self, column: int) -> Kind:
+        """Kind of one column, the same for all."""
+        return self.uniform_kind
+
+    @property
+    def uniform_kind(self) -> Kind:
+        """``bool`` or ``number``, by the dtype."""
+        return _array_kind(self._matrix.dtype)
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype, the same for all columns."""
+        return str(self._matrix.dtype.name)
+
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
         return np.array(self._matrix[:, columns].toarray(), dtype=np.float64, order="F")
 
+    def stored(self, columns: Columns) -> Stored:
+        """Return indptr of shape (k + 1,), sorted row indices and values of the columns."""
+        part = self._matrix[:, columns]
+        indptr = np.array(part.indptr, dtype=np.int64)
+        return indptr, part.indices, np.array(part.data, dtype=np.float64)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of entries that are stored, zeros among them included."""
+        return int(self._matrix.nnz)
+
     def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield the stored entries of each run of columns as one-column arrays."""
+        """Yield the stored entries of each column as one-column arrays."""
         indptr, values = self._matrix.indptr, self._matrix.data
+        if values.dtype.kind in "biu" or sum_is_finite(values):
+            return
         for j in range(self.n_features):
             yield j, values[indptr[j] : indptr[j + 1]].reshape(-1, 1)
 
@@ -186,8 +174,8 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     >>> source.block(slice(1, 2)).ravel()
     array([1., 3., 5.])
     """
-    if isinstance(X, ArraySource | FrameSource | SparseSource):
-        return X
+    if isinstance(X, BaseSource):
+        return cast(Source, X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         frame = FrameSource(X)
         _check_size(frame, min_samples)
@@ -201,22 +189,55 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     return source
 
 
-def check_finite(source: Source) -> None:
-    """Raise if the table holds NaN or infinity, naming the first such column."""
+def check_finite(source: Source, *, missing: Missing = "error") -> None:
+    """Raise if the table holds infinity or missing values, naming the first such column.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    missing : {"error", "ignore"}
+        Whether NaN, which stands for every missing value, is refused or let pass. Infinity is
+        always refused.
+
+    Raises
+    ------
+    InvalidInputError
+        If a value is not finite, or `missing` is unknown.
+
+    Examples
+    --------
+    >>> table = as_source([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]])
+    >>> check_finite(table, missing="ignore")
+    """
+    if missing not in get_args(Missing):
+        raise InvalidInputError(f"missing={missing!r} is unknown: use 'error' or 'ignore'.")
     for first, piece in source.views():
-        # A finite sum proves that all is finite; an infinite one may be mere overflow.
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(np.sum(piece)):
-                continue
-        bad = ~np.isfinite(piece)
+        if sum_is_finite(piece):
+            continue
+        bad = np.isinf(piece) if missing == "ignore" else ~np.isfinite(piece)
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            what = "NaN" if np.isnan(piece[row, column]) else "infinity"
-            raise InvalidInputError(
-                f"Input X contains NaN or inf: the first is {what} in column "
-                f"{source.name(first + int(column))!r}; every value must be finite: impute or "
-                "drop the rows or columns concerned."
-            )
+            _refuse(source.name(first + int(column)), piece[row, column], missing)
+
+
+def sum_is_finite(values: np.ndarray[Any, Any]) -> bool:
+    """Tell whether the sum is finite, which proves that all is; another may be mere overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.sum(values)))
+
+
+def _refuse(name: str, value: float, missing: Missing) -> NoReturn:
+    if missing == "ignore":
+        raise InvalidInputError(
+            f"Input X contains inf: the first is infinity in column {name!r}; values may be "
+            "missing, but not infinite: replace them, or drop the rows or columns concerned."
+        )
+    what, instead = ("NaN", ", or pass missing='ignore'") if np.isnan(value) else ("infinity", "")
+    raise InvalidInputError(
+        f"Input X contains NaN or inf: the first is {what} in column {name!r}; every value must "
+        f"be finite: impute or drop the rows or columns concerned{instead}."
+    )
 
 
 def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:
@@ -227,7 +248,7 @@ def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:
             raise
         raise InvalidInputError(
             f"X holds values that are not numbers ({error}); features must be numbers: drop "
-            "such columns or encode them first."
+            "such columns or encode them first, or pass a pandas or polars frame."
         ) from error
 
 
@@ -245,23 +266,5 @@ def _check_size(source: Source, min_samples: int) -> None:
         )
 
 
-def _check_unique(names: Sequence[str]) -> None:
-    if len(set(names)) == len(names):
-        return
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    raise InvalidInputError(
-        f"column names must be unique, but {twice[:5]} occur more than once: rename or drop "
-        "the repeated columns."
-    )
-
-
-def _is_real_dtype(dtype: Any) -> bool:
-    """Tell whether a pandas or polars dtype converts to float64 without losing meaning."""
-    if hasattr(dtype, "is_numeric"):  # polars
-        return bool(dtype.is_numeric() or str(dtype) == "Boolean")
-    kind = getattr(dtype, "kind", "O")
-    return kind in "biuf" or bool(getattr(dtype, "_is_numeric", False) and kind != "c")
-
-
-def _all_numbers(column: Any) -> bool:
-    return all(isinstance(value, int | float | np.number) for value in column)
+def _array_kind(dtype: np.dtype[Any]) -> Kind:
+    return "bool" if dtype.kind == "b" else "number"

@@ -10,6 +10,7 @@ from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.embedding._loops import hermite_features, table_features
 from hsiclasso.embedding.hermite import REACH
+from hsiclasso.embedding.samples import NOTHING
 
 __all__ = ["relate_closed_form", "relevance_from_moments", "shrunk_energy"]
 
@@ -18,10 +19,10 @@ _PIECE = 1_000_000
 
 
 @compiled
-def shrunk_energy(gram: FloatArray, cross: FloatArray, ridge: float) -> float:
-    """Squared Frobenius norm of ``L^-1 cross`` with ``L L' = gram + ridge I``.
+def shrunk_energy(gram: FloatArray, cross: FloatArray, signs: FloatArray, ridge: float) -> float:
+    """Sum of the signed squares of ``L^-1 cross`` with ``L L' = gram + ridge I``.
 
-    `gram` (N, N) and `cross` (N, r) are overwritten.
+    `gram` (N, N) and `cross` (N, r) are overwritten; `signs` (r,) belong to the columns.
     """
     size = gram.shape[0]
     width = cross.shape[1]
@@ -42,57 +43,66 @@ def shrunk_energy(gram: FloatArray, cross: FloatArray, ridge: float) -> float:
                 cross[j, c] -= weight * cross[i, c]
         for c in range(width):
             cross[j, c] *= inverse
-            energy += cross[j, c] * cross[j, c]
+            energy += signs[c] * cross[j, c] * cross[j, c]
     return energy
 
 
 @summing
-def _squares(values: FloatArray, width: int) -> float:
-    """Sum of squares of the first `width` columns."""
+def _squares(values: FloatArray, signs: FloatArray) -> float:
+    """Sum of signed squares of the first columns, as many as there are `signs`."""
     total = 0.0
     for i in range(values.shape[0]):
-        for j in range(width):
-            total += values[i, j] * values[i, j]
+        for j in range(signs.size):
+            total += signs[j] * values[i, j] * values[i, j]
     return total
 
 
 @compiled
 def relevance_from_moments(
-    gram: FloatArray, cross: FloatArray, n: int, ridge: float, normalised: bool
+    gram: FloatArray, cross: FloatArray, signs: FloatArray, ridge: float, normalised: bool
 ) -> tuple[float, float]:
-    """Relevance of one column, and n times its squared mean feature vector.
+    """Relevance of one column, and the part of its trace that is removed.
 
-    `cross` is (N, r + 1): features times the r rows of the target's factor, then features
-    times ones. `gram` is (N, N) features times features; it is overwritten, and not
-    used by plain HSIC.
+    `cross` is (N, r + q): features times the r rows of the target's factor, whose `signs` are
+    (r,), then features times the q removed rows. `gram` is (N, N) features times features; it
+    is overwritten, and not used by plain HSIC.
     """
-    rank = cross.shape[1] - 1
-    sums = cross[:, rank]
-    mass = 0.0
-    for i in range(sums.size):
-        mass += sums[i] * sums[i] / n
+    rank = signs.size
+    removed = cross[:, rank:]
+    mass = _squares(removed, np.ones(removed.shape[1]))
     if not normalised and ridge == 0.0:
-        return _squares(cross, rank), mass
-    for i in range(gram.shape[0]):
-        for j in range(gram.shape[0]):
-            gram[i, j] -= sums[i] * sums[j] / n
+        return _squares(cross, signs), mass
+    size = gram.shape[0]
+    trace = np.trace(gram)
+    for i in range(size):
+        for j in range(size):
+            for c in range(removed.shape[1]):
+                gram[i, j] -= removed[i, c] * removed[j, c]
     if normalised:
-        return _squares(cross, rank) / math.sqrt(_squares(gram, gram.shape[1])), mass
-    return shrunk_energy(gram, cross[:, :rank].copy(), ridge), mass
+        norm = math.sqrt(_squares(gram, np.ones(size)))
+        return (_squares(cross, signs) / norm if norm > NOTHING * trace else 0.0), mass
+    return shrunk_energy(gram, cross[:, :rank].copy(), signs, ridge), mass
 
 
 @compiled
 def _evaluate(
     values: FloatArray, start: int, stop: int, basis: IntArray, counts: IntArray,
     table: FloatArray, scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
-    features: FloatArray,
+    root: FloatArray, features: FloatArray,
 ) -> None:  # fmt: skip
-    """Evaluate the features of samples `start:stop`; the rest of each row becomes zero."""
+    """Evaluate the features of samples `start:stop`; the rest of each row becomes zero.
+
+    `root` (n,), if it has entries, weighs the samples.
+    """
     features[:, stop - start :] = 0.0
     if table.size > 0:
         table_features(values, start, stop, counts, REACH, table, features)
     else:
         hermite_features(values, start, stop, basis, counts, scale, decay, up, back, features)
+    if root.size > 0:
+        for row in features:
+            for i in range(stop - start):
+                row[i] *= root[start + i]
 
 
 @compiled
@@ -110,7 +120,7 @@ def _add_tail(
     for t in range(n_runs):
         _evaluate(
             picked, t * run, min(tail.size, (t + 1) * run), basis, counts,
-            table, scale, decay, up, back, features,
+            table, scale, decay, up, back, np.empty(0), features,
         )  # fmt: skip
         cross += np.dot(features, sparse[t].T)
 
@@ -130,8 +140,9 @@ def _add_grams(features: FloatArray, counts: IntArray, grams: FloatArray) -> Non
 def relate_closed_form(
     values: FloatArray, basis: IntArray, counts: IntArray, table: FloatArray,
     scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
-    dense: FloatArray, tail: IntArray, sparse: FloatArray, offset: FloatArray,
-    ridge: float, normalised: bool, relevance: FloatArray, mass: FloatArray,
+    root: FloatArray, dense: FloatArray, tail: IntArray, sparse: FloatArray,
+    offset: FloatArray, signs: FloatArray, ridge: float, normalised: bool,
+    relevance: FloatArray, mass: FloatArray,
 ) -> None:  # fmt: skip
     """Relate columns in closed form to the target, a cache-sized piece at a time.
 
@@ -141,14 +152,16 @@ def relate_closed_form(
     basis, counts : (k,) expansion of each column
     table : (B, N) table to look eigenfunctions up in, or empty
     scale, decay, up, back : coefficients of the expansions
-    dense : (n_runs, p + 1, run) dense rows of the target and a row of ones, cut into runs of
-        samples and zero-padded
+    root : (n,) square roots of the samples' weights, or empty; then there must be no tail
+    dense : (n_runs, p + m, run) dense rows of the target and the m removed rows, the constant
+        one first, cut into runs of samples and zero-padded
     tail : (t,) samples on which the other q rows of the target are not constant
     sparse : (n_tail_runs, q, run) the other rows on the tail, beyond `offset`, cut into
         shorter runs
     offset : (q,) the other rows outside the tail
+    signs : (q + p,) signs of the target's rows
     ridge, normalised : the measure
-    relevance, mass : (k,) results: <A_k, T>, and n times the squared mean feature vector
+    relevance, mass : (k,) results: <A_k, T>, and the part of the trace that is removed
     """
     k, n = values.shape
     n_runs, width, run = dense.shape
@@ -171,13 +184,14 @@ def relate_closed_form(
         for t in range(n_runs):
             _evaluate(
                 group, t * run, min(n, (t + 1) * run), group_basis, group_counts,
-                table, scale, decay, up, back, features,
+                table, scale, decay, up, back, root, features,
             )  # fmt: skip
             products += np.dot(features, dense[t].T)
             _add_grams(features, group_counts, grams)
 
         cross = np.empty((rows, n_sparse + width))
-        cross[:, :n_sparse] = np.outer(products[:, width - 1], offset)
+        constant = math.sqrt(n) * products[:, signs.size - n_sparse]
+        cross[:, :n_sparse] = np.outer(constant, offset)
         cross[:, n_sparse:] = products
         if n_sparse > 0:
             _add_tail(
@@ -190,7 +204,7 @@ def relate_closed_form(
             size = counts[j]
             gram = grams[j - first, :size, :size] if with_gram else grams[:0, :0, 0]
             relevance[j], mass[j] = relevance_from_moments(
-                gram, cross[start : start + size], n, ridge, normalised
+                gram, cross[start : start + size], signs, ridge, normalised
             )
             start += size
         first = last

@@ -9,11 +9,10 @@ from collections.abc import Callable
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data import Source
 from hsiclasso.dependence.measures import Measure
 from hsiclasso.dependence.scan import Scan
 from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Embedding, Factor, factor_columns
+from hsiclasso.embedding import Factor, Features, LaplaceMatrix, Matrix
 
 __all__ = ["DependenceProblem"]
 
@@ -35,47 +34,41 @@ class DependenceProblem:
 
     Parameters
     ----------
-    source : Source
-        The table.
+    features : Features
+        The table, with the kernels of its features.
     scan : Scan
         Result of the pass over the data.
     measure : Measure
         Dependence measure.
-    embedding : Embedding
-        Kernel and tolerance of the features.
     n_threads : int
         Threads that large blocks are computed on.
     """
 
     def __init__(
         self,
-        source: Source,
+        features: Features,
         scan: Scan,
         measure: Measure,
-        embedding: Embedding,
         *,
         n_threads: int = 1,
     ) -> None:
-        self._source = source
+        self._features = features
         self._measure = measure
-        self._embedding = embedding
         self._n_threads = n_threads
-        self._shrinkage = measure.shrinkage(source.n_samples)
-        self._cache: OrderedDict[int, Factor] = OrderedDict()
-        self._kept: dict[int, Factor] = {}
-        size = source.n_samples * source.n_features
-        self._free_bytes = int(np.clip(size, *_CACHE_BYTES))
+        self._cache: OrderedDict[int, Matrix] = OrderedDict()
+        self._kept: dict[int, Matrix] = {}
+        self._free_bytes = int(np.clip(features.source.n_stored, *_CACHE_BYTES))
         self._norm2: dict[int, float] = {}
         self._log: list[tuple[IntArray, IntArray, FloatArray]] = []
         # a stack of factors, of rank 16 or so, should stay small
-        self._step = max(1, _STACK // (16 * source.n_samples))
+        self._step = max(1, _STACK // (16 * features.n_samples))
         self._many = _MIN_PARTS * self._step
         self._lock = threading.Lock()
         self.linear = scan.relevance
         self.target_norm2 = scan.target_norm2
 
-    def factors(self, columns: IntArray, *, keep: bool = False) -> list[Factor]:
-        """Return the factors of some columns, made or remembered.
+    def matrices(self, columns: IntArray, *, keep: bool = False) -> list[Matrix]:
+        """Return the matrices of some features, made or remembered.
 
         With `keep` they are remembered for good, else as long as there is room.
         """
@@ -84,10 +77,9 @@ class DependenceProblem:
             made = {k: self._recall(k, keep) for k in wanted if k in self._kept or k in self._cache}
         missing = [k for k in dict.fromkeys(wanted) if k not in made]
         if missing:
-            block = self._source.block(np.array(missing)).T
-            fresh = factor_columns(block, self._embedding, self._shrinkage)
-            for k, factor in zip(missing, fresh, strict=True):
-                made[k] = self._measure.finish(factor)
+            fresh = self._features.matrices(np.array(missing), self._measure.epsilon)
+            for k, matrix in zip(missing, fresh, strict=True):
+                made[k] = self._measure.finish(matrix)
             with self._lock:
                 for k in missing:
                     self._remember(k, made[k], keep)
@@ -96,7 +88,7 @@ class DependenceProblem:
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of A_k."""
         unknown = np.array([k for k in rows.tolist() if k not in self._norm2], dtype=np.int64)
-        self._for_parts(lambda part: len(self.factors(unknown[part])), unknown.size)
+        self._for_parts(lambda part: len(self.matrices(unknown[part])), unknown.size)
         return np.array([self._norm2[k] for k in rows.tolist()])
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
@@ -129,12 +121,12 @@ class DependenceProblem:
 
     def _compute(self, rows: IntArray, cols: IntArray) -> FloatArray:
         out = np.empty((rows.size, cols.size))
-        right = self.factors(cols, keep=True)
+        right = self.matrices(cols, keep=True)
 
         def fill(part: slice) -> int:
             # few columns are shared out among threads by samples, many by columns
             spare = self._n_threads if out.shape[0] < self._many else 1
-            out[part] = _energies(self.factors(rows[part]), right, spare)
+            out[part] = _inner_products(self.matrices(rows[part]), right, spare)
             return 0
 
         self._for_parts(fill, rows.size)
@@ -148,26 +140,26 @@ class DependenceProblem:
         step = self._step
         return [slice(start, min(size, start + step)) for start in range(0, size, step)]
 
-    def _recall(self, column: int, keep: bool) -> Factor:
+    def _recall(self, column: int, keep: bool) -> Matrix:
         if column in self._kept:
             return self._kept[column]
         if keep:
             self._kept[column] = self._cache.pop(column)
-            self._free_bytes += self._kept[column].rows.nbytes
+            self._free_bytes += self._kept[column].nbytes
             return self._kept[column]
         self._cache.move_to_end(column)
         return self._cache[column]
 
-    def _remember(self, column: int, factor: Factor, keep: bool) -> None:
-        self._norm2[column] = factor.norm**2
+    def _remember(self, column: int, matrix: Matrix, keep: bool) -> None:
+        self._norm2[column] = matrix.norm**2
         if keep:
-            self._kept[column] = factor
+            self._kept[column] = matrix
         elif column not in self._cache:
-            self._cache[column] = factor
-            self._free_bytes -= factor.rows.nbytes
+            self._cache[column] = matrix
+            self._free_bytes -= matrix.nbytes
             while self._free_bytes < 0 and self._cache:
                 _, oldest = self._cache.popitem(last=False)
-                self._free_bytes += oldest.rows.nbytes
+                self._free_bytes += oldest.nbytes
 
 
 class _Finder:
@@ -182,6 +174,32 @@ class _Finder:
         place = np.minimum(np.searchsorted(self._sorted, wanted), self._sorted.size - 1)
         found = np.flatnonzero(self._sorted[place] == wanted)
         return self._order[place[found]], found
+
+
+def _inner_products(left: list[Matrix], right: list[Matrix], n_threads: int) -> FloatArray:
+    """Inner products of matrices, factored or known by their products."""
+    above, beside = ([m for m in side if isinstance(m, Factor)] for side in (left, right))
+    if len(above) == len(left) and len(beside) == len(right):
+        return _energies(above, beside, n_threads)
+    out = np.zeros((len(left), len(right)))
+    rows, cols = (
+        np.array([isinstance(m, Factor) for m in side], dtype=bool) for side in (left, right)
+    )
+    if above and beside:
+        out[np.ix_(rows, cols)] = _energies(above, beside, n_threads)
+    for j, matrix in enumerate(right):
+        if isinstance(matrix, LaplaceMatrix):
+            out[:, j] = [_with_product(other, matrix) for other in left]
+    for i, matrix in enumerate(left):
+        if isinstance(matrix, LaplaceMatrix):
+            out[i, cols] = [_with_product(other, matrix) for other in beside]
+    return out
+
+
+def _with_product(other: Matrix, matrix: LaplaceMatrix) -> float:
+    if isinstance(other, LaplaceMatrix):
+        return matrix.inner(other)
+    return float(np.sum(other.rows * matrix.product(other.rows)))
 
 
 def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatArray:

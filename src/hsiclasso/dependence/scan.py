@@ -1,8 +1,9 @@
 """The one pass over the data: relevance of every feature.
 
 The pass is threaded over blocks of columns. A block is read, standardised and related to the
-target's factor by compiled code that holds no lock. Nothing of size n x n or d x d exists, and
-a feature costs O(n r^2).
+target by compiled code that holds no lock. Nothing of size n x n or d x d exists, and a feature
+costs O(n r^2); small integers are counted by level, and of sparse columns only what is stored
+is looked at.
 """
 
 from __future__ import annotations
@@ -13,23 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import Source
+from hsiclasso.dependence.levels import RelateLevels
 from hsiclasso.dependence.measures import Measure
+from hsiclasso.dependence.relate import Found, Relate
+from hsiclasso.dependence.stored import RelateStored
 from hsiclasso.dependence.target import Target
 from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import BULK_SHARE, ClosedForm, Embedding, bases
+from hsiclasso.embedding import Embedding, Features
 
 __all__ = ["Progress", "Scan", "scan_relevance"]
 
 #: Called with the name of the stage, the number of units done and the number in all.
 Progress = Callable[[str, int, int], None]
 
-#: Entries of the table in one block.
+#: Entries of the table in one block, if they are numbers of eight bytes.
 _BLOCK = 1 << 18
-#: How often an odd column is expanded again, more tightly each time.
-_TRIES = 5
-#: Samples whose features are evaluated at once.
-_RUN = 1024
+#: The same if they are of one byte, for which tables are made once per block.
+_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Scan:
         Squared Frobenius norm of T.
     varies : ndarray of bool of shape (d,)
         False for constant features, whose relevance is 0.
+    observed : ndarray of int of shape (d,)
+        Number of samples on which each feature is not missing.
     error : float
         Largest bound, over the features, on the relative error of A_k in the Frobenius norm.
     """
@@ -51,14 +54,14 @@ class Scan:
     relevance: FloatArray
     target_norm2: float
     varies: BoolArray
+    observed: IntArray
     error: float
 
 
 def scan_relevance(
-    source: Source,
+    features: Features,
     target: Target,
     measure: Measure,
-    embedding: Embedding,
     *,
     n_threads: int = 1,
     progress: Progress | None = None,
@@ -67,14 +70,12 @@ def scan_relevance(
 
     Parameters
     ----------
-    source : Source
-        The table.
+    features : Features
+        The table, with the kernels of its features.
     target : Target
         Factored target.
     measure : Measure
         Dependence measure.
-    embedding : Embedding
-        Kernel and tolerance of the features.
     n_threads : int
         Threads of the pass. Call it with BLAS limited to one thread.
     progress : callable, optional
@@ -84,103 +85,89 @@ def scan_relevance(
     -------
     Scan
     """
-    n, d = source.n_samples, source.n_features
-    width = max(1, min(d, _BLOCK // n))
-    relate = _Relate(target, measure, embedding, n)
-    relevance, error, varies = np.zeros(d), np.zeros(d), np.zeros(d, dtype=bool)
+    n, d = features.n_samples, features.n_features
+    found = Found.nothing(d, n)
+    scan_part = _Pass(features, target, measure)
+    width = max(1, min(d, scan_part.entries // n))
 
     def scan_block(start: int) -> int:
         part = slice(start, min(d, start + width))
-        relate.block(source.block(part).T, relevance[part], error[part], varies[part])
+        scan_part(part, found.part(part))
         return part.stop - start
+
+    def scan_vectors(feature: int) -> int:
+        scan_part.relate.vectors(feature, found.part(slice(feature, feature + 1)))
+        return 1
 
     def report(done: int) -> None:
         if progress is not None:
             progress("relevance", done, d)
 
     run_threaded(scan_block, range(0, d, width), n_threads, report)
-    return Scan(relevance, target.norm2, varies, float(error.max(initial=0.0)))
+    run_threaded(scan_vectors, list(features.joint), n_threads)
+    found.put(features.absorbed, Found.nothing(features.absorbed.size, n))
+    found.varies[features.absorbed] = True
+    error = float(found.error.max(initial=0.0))
+    return Scan(found.relevance, target.norm2, found.varies, found.observed, error)
 
 
-class _Relate:
-    """Relates blocks of columns to one target."""
+class _Pass:
+    """Reads runs of columns in the cheapest way, and relates them."""
 
-    def __init__(self, target: Target, measure: Measure, embedding: Embedding, n: int) -> None:
-        self.measure = measure
-        self.embedding = embedding
-        self.shrinkage = measure.shrinkage(n)
-        self.share = self.shrinkage.usual_share(embedding.tol, n)
-        self.n = n
-        rows = self.rows = target.rows
-        self.dense = _cut(np.concatenate([rows.dense, np.ones((1, n))]))
-        self.sparse = _cut(rows.sparse)
+    def __init__(self, features: Features, target: Target, measure: Measure) -> None:
+        self.features = features
+        self.relate = Relate(features, target, measure)
+        first = slice(0, 1)
+        # both keep the target's rows in a form of their own
+        one_byte = features.source.levels(first) is not None
+        sparse = features.source.stored(first) is not None and target.product is None
+        self.levels = RelateLevels(self.relate) if one_byte else None
+        self.stored = RelateStored(self.relate) if sparse else None
+        gaps = features.least_observed and target.product is None
+        simple = features.samples.covariates is None
+        self.gaps = RelateLevels(self.relate) if gaps and simple else None
+        self.entries = _BYTES if one_byte else _BLOCK
+        if sparse:  # so many stored ones
+            size = features.n_samples * features.n_features
+            self.entries = min(_BYTES, _BLOCK * size // max(1, features.source.n_stored))
 
-    def block(
-        self, block: FloatArray, relevance: FloatArray, error: FloatArray, varies: BoolArray
-    ) -> None:
-        """Fill the results for a (k, n) block, which is overwritten."""
-        closed, others = self.embedding.prepare(block, self.share)
-        varies[closed.columns] = True
-        varies[others] = True
-        if closed.columns.size:
-            found, bound = self.closed_form(closed)
-            relevance[closed.columns], error[closed.columns] = found, bound
-            # An odd column, nearly constant say, asks for more than the usual accuracy.
-            others = np.append(others, closed.columns[bound > self.embedding.tol])
-        for j in others:
-            relevance[j], error[j] = self.adaptive(block[j])
+    def __call__(self, part: slice, found: Found) -> None:
+        """Fill in what is found for a run of columns."""
+        features, source = self.features, self.features.source
+        small = source.levels(part) if self.levels else None
+        stored = source.stored(part) if self.stored else None
+        for embedding, places in features.by_embedding(np.arange(part.start, part.stop)):
+            left = places
+            if self.levels and small is not None and self.levels.serves(embedding):
+                left = self.levels(small, places, embedding, found)
+            elif self.stored and stored is not None:
+                left = self.stored(stored, places, embedding, found)
+            if left.size:
+                self._dense(part, left, embedding, found)
 
-    def closed_form(self, closed: ClosedForm) -> tuple[FloatArray, FloatArray]:
-        """Relevance and relative error bound of columns in closed form."""
-        from hsiclasso.dependence._loops import relate_closed_form
+    def _dense(self, part: slice, left: IntArray, embedding: Embedding, found: Found) -> None:
+        """Relate columns as blocks of numbers."""
+        features = self.features
+        whole = left.size == part.stop - part.start
+        width = max(1, _BLOCK // features.n_samples)
+        for start in range(0, left.size, width):
+            some = left[start : start + width]
+            first, last = part.start + int(some[0]), part.start + int(some[-1])
+            columns = slice(first, last + 1) if whole else part.start + some
+            block = features.source.block(columns).T
+            found.put(some, self._numbers(block, embedding))
 
-        made, choice = bases(), closed.choice
-        relevance, mass = np.empty(closed.columns.size), np.empty(closed.columns.size)
-        relate_closed_form(
-            closed.values, choice.basis, choice.counts, closed.table,
-            made.scale, made.decay, made.up, made.back,
-            self.dense, self.rows.tail, self.sparse, self.rows.offset,
-            self.shrinkage.ridge, self.measure.normalised, relevance, mass,
-        )  # fmt: skip
-        bulk_trace = self.n * (1 - BULK_SHARE) - closed.left - mass
-        return relevance, self.error(closed.left, bulk_trace, choice.bulk)
-
-    def adaptive(self, column: FloatArray) -> tuple[float, float]:
-        """Relevance and relative error bound of one prepared column, by explicit rows."""
-        from hsiclasso.dependence._loops import relevance_from_moments
-
-        share, tol = self.share, self.embedding.tol
-        for _ in range(_TRIES):
-            rows, left = self.embedding.rows(column, share)
-            gram = rows @ rows.T if self.measure.needs_gram else np.empty((0, 0))
-            relevance, mass = relevance_from_moments(
-                gram, self.cross(rows), self.n, self.shrinkage.ridge, self.measure.normalised
-            )
-            trace = np.sum(rows * rows) - mass
-            error = float(self.error(left, trace, np.array(len(rows))))
-            if error <= tol:
-                break
-            share *= 0.5 * tol / error
-        return relevance, error
-
-    def cross(self, features: FloatArray) -> FloatArray:
-        """Explicit features (r, n) times the target's rows and ones, as the compiled loop does."""
-        rows = self.rows
-        sums = features.sum(axis=1, keepdims=True)
-        sparse = features[:, rows.tail] @ rows.sparse.T + sums * rows.offset
-        return np.concatenate([sparse, features @ rows.dense.T, sums], axis=1)
-
-    def error(self, left: float, trace: FloatArray | np.float64, rank: IntArray) -> FloatArray:
-        """Bound the relative error of a matrix from what was left out, its trace and rank."""
-        norm = self.shrinkage.least_norm(np.maximum(trace, np.finfo(float).tiny), rank)
-        return left * self.shrinkage.lipschitz / norm
-
-
-def _cut(rows: FloatArray) -> FloatArray:
-    """Cut rows (r, n) into runs of at most `_RUN` samples: (n_runs, r, run), zero-padded."""
-    r, n = rows.shape
-    n_runs = -(-n // _RUN)
-    run = -(-n // max(n_runs, 1))
-    padded = np.zeros((r, n_runs * run))
-    padded[:, :n] = rows
-    return np.ascontiguousarray(padded.reshape(r, n_runs, run).transpose(1, 0, 2))
+    def _numbers(self, block: FloatArray, embedding: Embedding) -> Found:
+        """Relate a (k, n) block of numbers, those that are few, with gaps, by their levels."""
+        known = self.features.observed(block)
+        if known is None or self.gaps is None or not self.gaps.serves(embedding):
+            return self.relate.block(block, embedding)
+        observed = known.sum(axis=1)
+        gappy = (observed < self.features.n_samples) & (observed >= self.features.least_observed)
+        places = np.flatnonzero(gappy)
+        few, part = self.gaps.incomplete(block[places], known[places], embedding)
+        found = Found.nothing(len(block), self.features.n_samples)
+        found.put(places[few], part)
+        others = np.setdiff1d(np.arange(len(block)), places[few])
+        found.put(others, self.relate.block(block[others], embedding))
+        return found

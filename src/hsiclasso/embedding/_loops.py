@@ -64,14 +64,41 @@ def _exp(x: float) -> float:
 
 
 @summing
+def _weighted_sum(row: FloatArray, weights: FloatArray) -> float:
+    total = 0.0
+    if weights.size == 0:
+        for i in range(row.size):
+            total += row[i]
+    else:
+        for i in range(row.size):
+            total += weights[i] * row[i]
+    return total
+
+
+@summing
+def _weighted_squares(row: FloatArray, weights: FloatArray) -> float:
+    total = 0.0
+    if weights.size == 0:
+        for i in range(row.size):
+            total += row[i] * row[i]
+    else:
+        for i in range(row.size):
+            total += weights[i] * row[i] * row[i]
+    return total
+
+
+@summing
 def standardise(
-    block: FloatArray, lowest: FloatArray, highest: FloatArray, std: FloatArray
-) -> None:
+    block: FloatArray, weights: FloatArray, total: float, lowest: FloatArray,
+    highest: FloatArray, std: FloatArray, middle: FloatArray,
+) -> None:  # fmt: skip
     """Scale each row of `block` (k, n) to unit deviation (divisor n), its range centred on 0.
 
-    `lowest` and `highest` (k,) are the extremes of the rows; deviations go to `std` (k,). Rows
-    that do not vary become zeros, with `std` 0. The kernel does not see shifts, and the
-    smaller the largest magnitude, the fewer features a column needs.
+    `weights` (n,) of samples sum to `total`; without entries they are ones. `lowest` and
+    `highest` (k,) are the extremes of the rows; deviations go to `std` (k,), and the middle of
+    the range, in deviations from the mean, to `middle` (k,). Rows that do not vary become
+    zeros, with `std` 0. Kernels of differences do not see shifts, and the smaller the largest
+    magnitude, the fewer features a column needs.
     """
     k, n = block.shape
     for j in range(k):
@@ -81,6 +108,7 @@ def standardise(
         if low == high:
             row[:] = 0.0
             std[j] = 0.0
+            middle[j] = 0.0
             continue
         exponent = math.frexp(max(-low, high))[1]
         if abs(exponent) > 300:  # squares would overflow or vanish
@@ -88,23 +116,19 @@ def standardise(
                 row[i] = math.ldexp(row[i], -exponent)
         else:
             exponent = 0
-        total = 0.0
-        for i in range(n):
-            total += row[i]
-        mean = total / n
-        first = 0.0
-        second = 0.0
+        mean = _weighted_sum(row, weights) / total
         for i in range(n):
             row[i] -= mean
-            first += row[i]
-            second += row[i] * row[i]
+        first = _weighted_sum(row, weights) / total
+        second = _weighted_squares(row, weights) / total
         # The first moment corrects for the rounding of the mean.
-        deviation = math.sqrt(max(0.0, second / n - (first / n) ** 2))
+        deviation = math.sqrt(max(0.0, second - first * first))
         std[j] = math.ldexp(deviation, exponent)
         inverse = 1.0 / deviation
-        middle = 0.5 * math.ldexp(low, -exponent) + 0.5 * math.ldexp(high, -exponent) - mean
+        centre = 0.5 * math.ldexp(low, -exponent) + 0.5 * math.ldexp(high, -exponent) - mean
         for i in range(n):
-            row[i] = (row[i] - middle) * inverse
+            row[i] = (row[i] - centre) * inverse
+        middle[j] = (centre - first) * inverse
 
 
 @summing
@@ -136,21 +160,23 @@ def features_needed(histogram: FloatArray, residual: FloatArray, allowed: float)
 
 @compiled
 def choose_features(
-    block: FloatArray, bins_per_unit: float, residual: FloatArray, allowed: float,
-    bulk_allowed: float, basis: IntArray, counts: IntArray, bulk: IntArray,
+    block: FloatArray, weights: FloatArray, bins_per_unit: float, residual: FloatArray,
+    allowed: float, bulk_allowed: float, basis: IntArray, counts: IntArray, bulk: IntArray,
 ) -> None:  # fmt: skip
     """Choose for each row of `block` (k, n) the basis that needs the fewest features.
 
-    `residual` (n_bases, N, n_bins) bounds what is left out of a value by the bin of its
-    magnitude; `allowed` and `bulk_allowed` bound the sums over a row. `counts` is 0 where a
-    value lies beyond the last bin or N features do not suffice.
+    `weights` (n,) of values are ones if there are none. `residual` (n_bases, N, n_bins) bounds
+    what is left out of a value by the bin of its magnitude; `allowed` and `bulk_allowed` bound
+    the sums over a row. `counts` is 0 where a value lies beyond the last bin or N features do
+    not suffice.
     """
     n_bases, most, n_bins = residual.shape
     for j in range(block.shape[0]):
         histogram = np.zeros(n_bins + 1)
         for i in range(block.shape[1]):
             scaled = abs(block[j, i]) * bins_per_unit
-            histogram[int(scaled) if scaled < n_bins else n_bins] += 1.0
+            weight = weights[i] if weights.size > 0 else 1.0
+            histogram[int(scaled) if scaled < n_bins else n_bins] += weight
         beyond = histogram[n_bins] > 0.0
         used = n_bins
         while used > 1 and histogram[used - 1] == 0.0:
@@ -246,17 +272,20 @@ def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
 
 @compiled
 def pivoted_cholesky(
-    z: FloatArray, allowed: float, factor: FloatArray, residual: FloatArray, rank: int
-) -> tuple[int, float]:
-    """Factor the Gaussian Gram matrix of `z` until the trace of the rest is `allowed`.
+    z: FloatArray, weights: FloatArray, allowed: float, factor: FloatArray,
+    residual: FloatArray, rank: int,
+) -> tuple[int, float]:  # fmt: skip
+    """Factor the Gaussian Gram matrix of `z` until the weighted trace of the rest is `allowed`.
 
     Fills rows of `factor` (max rank, n), whose outer products sum to the Gram matrix, after
     the first `rank`, and goes on from the `residual` diagonal (n,), which starts as ones.
-    Returns the rank reached and the trace that is left; the trace exceeds `allowed` only if
-    `factor` was too small.
+    Returns the rank reached and the trace that is left, weighted by `weights` (n,); it exceeds
+    `allowed` only if `factor` was too small.
     """
     n = z.size
-    left = residual.sum()
+    left = 0.0
+    for i in range(n):
+        left += weights[i] * residual[i]
     while left > allowed and rank < factor.shape[0]:
         pivot = np.argmax(residual)
         if residual[pivot] <= 0.0:
@@ -275,18 +304,24 @@ def pivoted_cholesky(
             residual[i] = max(0.0, residual[i] - row[i] * row[i])
         residual[pivot] = 0.0
         for i in range(n):
-            left += residual[i]
+            left += weights[i] * residual[i]
         rank += 1
     return rank, left
 
 
 @compiled
-def count_pairs_within(values: FloatArray, distance: float) -> int:
-    """Count the pairs of sorted `values` that are at most `distance` apart."""
-    pairs = 0
+def count_pairs_within(values: FloatArray, weights: FloatArray, distance: float) -> float:
+    """Count the pairs of sorted `values` that are at most `distance` apart.
+
+    A pair counts by the product of its `weights`; a value is no pair with itself.
+    """
+    pairs = 0.0
     first = 0
+    between = 0.0  # weight of the values from the first up to the last
     for last in range(values.size):
         while values[last] - values[first] > distance:
+            between -= weights[first]
             first += 1
-        pairs += last - first
+        pairs += weights[last] * between
+        between += weights[last]
     return pairs

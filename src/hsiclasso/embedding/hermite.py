@@ -27,6 +27,7 @@ import numpy as np
 from hsiclasso._types import FloatArray, IntArray
 
 __all__ = [
+    "BINS_PER_UNIT",
     "BULK_SHARE",
     "MAX_FEATURES",
     "REACH",
@@ -42,7 +43,8 @@ REACH = 12.0
 MAX_FEATURES = 64
 #: Share of the trace that does not count as the bulk of a Gram matrix.
 BULK_SHARE = 0.02
-_BINS_PER_UNIT = 4
+#: Bins of the histogram of magnitudes that tells how many features are needed.
+BINS_PER_UNIT = 4
 #: Standard deviations of the reference measures. Narrow ones serve columns without tails.
 _SPREADS = (0.6, 0.8, 1.0, 1.3, 1.7, 2.2)
 
@@ -95,7 +97,7 @@ def bases() -> HermiteBases:
     made = HermiteBases(scale, c - a, up, back, np.empty(0))
 
     per_bin = 8
-    grid = np.arange(1, int(REACH * _BINS_PER_UNIT) * per_bin + 1) / (_BINS_PER_UNIT * per_bin)
+    grid = np.arange(1, int(REACH * BINS_PER_UNIT) * per_bin + 1) / (BINS_PER_UNIT * per_bin)
     residual = np.empty((spread.size, MAX_FEATURES, grid.size // per_bin))
     for s in range(spread.size):
         power = np.cumsum(made.features(grid, s, MAX_FEATURES) ** 2, axis=0)
@@ -127,7 +129,13 @@ class Choice:
         return Choice(self.basis[columns], self.counts[columns], self.bulk[columns])
 
 
-def choose_expansion(block: FloatArray, allowed: float, *, only: int | None = None) -> Choice:
+def choose_expansion(
+    block: FloatArray,
+    allowed: float,
+    *,
+    weights: FloatArray | None = None,
+    only: int | None = None,
+) -> Choice:
     """Choose for each row of `block` the basis that needs the fewest features.
 
     Parameters
@@ -136,16 +144,19 @@ def choose_expansion(block: FloatArray, allowed: float, *, only: int | None = No
         Standardised columns, one per row.
     allowed : float
         Largest mean of the diagonal residual over the n values.
+    weights : ndarray of shape (n,), optional
+        Weights of the values in that mean.
     only : int, optional
         The one basis to choose from.
     """
     from hsiclasso.embedding._loops import choose_features
 
     k, n = block.shape
+    total = float(n) if weights is None else float(weights.sum())
     first, last = (0, len(_SPREADS)) if only is None else (only, only + 1)
     basis, counts, bulk = (np.zeros(k, dtype=np.int64) for _ in range(3))
     choose_features(
-        block, float(_BINS_PER_UNIT), bases().residual[first:last], allowed * n, BULK_SHARE * n,
-        basis, counts, bulk,
+        block, np.empty(0) if weights is None else weights, float(BINS_PER_UNIT),
+        bases().residual[first:last], allowed * total, BULK_SHARE * total, basis, counts, bulk,
     )  # fmt: skip
     return Choice(basis + first, counts, bulk)

@@ -1,97 +1,188 @@
-"""The kernels a column can be given, and what each makes of a block of columns."""
+"""The kernels a feature can be given, as plain descriptions.
+
+What a kernel makes of a column is in `hsiclasso.embedding.expand`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
-from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Delta", "Gaussian", "Kernel", "make_kernel", "median_distance", "standardised"]
+__all__ = [
+    "KERNEL_NAMES",
+    "Delta",
+    "Gaussian",
+    "Kernel",
+    "Laplace",
+    "Linear",
+    "Polynomial",
+    "Width",
+    "as_kernel",
+]
+
+Width = float | Literal["median"]
 
 
 @dataclass(frozen=True)
 class Gaussian:
     r"""Gaussian kernel of the standardised column, :math:`e^{-(x-x')^2/(2\sigma^2)}`.
 
+    Of a vector, the squared distance is the mean over its standardised entries.
+
+    Parameters
+    ----------
+    width : float, "median" or tuple of these
+        :math:`\sigma` in standard deviations of the column, or the median of the non-zero
+        pairwise distances of each column. Several widths stand for the mean of their kernels.
+
+    Examples
+    --------
+    >>> Gaussian((0.5, 1.0, 2.0)).widths
+    (0.5, 1.0, 2.0)
+    """
+
+    width: Width | tuple[Width, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.width, list):
+            object.__setattr__(self, "width", tuple(self.width))
+        if not self.widths:
+            raise InvalidInputError("width=() has no width: give one or more.")
+        for width in self.widths:
+            _check_width("Gaussian", width)
+
+    @property
+    def widths(self) -> tuple[Width, ...]:
+        """All widths."""
+        return self.width if isinstance(self.width, tuple) else (self.width,)
+
+
+@dataclass(frozen=True)
+class Laplace:
+    r"""Laplace kernel of the standardised column, :math:`e^{-|x-x'|/\sigma}`.
+
+    Universal like the Gaussian kernel but not smooth, so that its Gram matrix is not of low
+    rank: products with it are taken exactly, by recursions over the sorted column.
+
     Parameters
     ----------
     width : float or "median"
-        :math:`\sigma` in standard deviations of the column, or the median of the non-zero
-        pairwise distances of each column.
+        :math:`\sigma`, as that of `Gaussian`.
     """
 
-    width: float | Literal["median"] = 1.0
+    width: Width = 1.0
 
     def __post_init__(self) -> None:
-        if self.width == "median":
-            return
-        if isinstance(self.width, str) or not (np.isfinite(self.width) and self.width > 0):
-            raise InvalidInputError(
-                f"width={self.width!r}, but a Gaussian kernel needs a positive finite width or "
-                "'median': 1.0 is the paper's choice."
-            )
+        _check_width("Laplace", self.width)
 
 
 @dataclass(frozen=True)
 class Delta:
-    r"""Delta kernel, :math:`1/n_x` if :math:`x = x'` and 0 otherwise.
+    r"""Delta kernel: :math:`1/n_x` if :math:`x = x'`, and 0 otherwise.
 
-    :math:`n_x` is the number of samples with that value, as in the paper.
+    Parameters
+    ----------
+    by_count : bool
+        :math:`n_x` is the number of samples with that value, as in the paper; with False it is
+        1, the plain delta kernel, on the scale of a Gaussian kernel.
+    observed : float
+        Share of the samples that are counted; the numbers are divided by it. Set where values
+        are missing, so that the kernel is what it would be without.
     """
 
-
-Kernel = Gaussian | Delta
-
-
-def make_kernel(name: str, width: float | Literal["median"] = 1.0) -> Kernel:
-    """Return the kernel of a given name."""
-    if name == "gaussian":
-        return Gaussian(width)
-    if name == "delta":
-        return Delta()
-    raise InvalidInputError(f"kernel={name!r} is unknown: choose 'gaussian' or 'delta'.")
+    by_count: bool = True
+    observed: float = field(default=1.0, repr=False)
 
 
-def standardised(block: FloatArray, kernel: Gaussian) -> BoolArray:
-    """Scale the rows of `block` (k, n) in place to unit deviation, then to unit kernel width.
+@dataclass(frozen=True)
+class Linear:
+    """Linear kernel of the standardised column; of a vector, the mean over its entries."""
 
-    Returns which rows vary.
+
+@dataclass(frozen=True)
+class Polynomial:
+    r"""Polynomial kernel of the standardised column, :math:`(x x' + c)^p`.
+
+    Parameters
+    ----------
+    degree : int
+        :math:`p`, 1 to 10.
+    offset : float
+        :math:`c \ge 0`; above 0, all powers up to the degree count.
     """
-    from hsiclasso.embedding._loops import standardise
 
-    std = np.empty(block.shape[0])
-    standardise(block, block.min(axis=1), block.max(axis=1), std)
-    varies = std > 0
-    if kernel.width == "median":
-        for j in np.flatnonzero(varies):
-            block[j] /= median_distance(block[j])
-    elif kernel.width != 1.0:
-        block /= kernel.width
-    return varies
+    degree: int = 2
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.degree, int | np.integer) and not isinstance(self.degree, bool)
+        if not (whole and 1 <= self.degree <= 10):
+            raise InvalidInputError(
+                f"degree={self.degree!r}, but a polynomial kernel needs a whole number between 1 "
+                "and 10: 2 is the default."
+            )
+        if not (np.isfinite(self.offset) and self.offset >= 0):
+            raise InvalidInputError(
+                f"offset={self.offset!r}, but a polynomial kernel needs a finite offset >= 0: 1 is "
+                "the default."
+            )
 
 
-def median_distance(column: FloatArray) -> float:
-    """Median of the non-zero pairwise distances of a column that varies, in O(n log n).
+Kernel = Gaussian | Laplace | Delta | Linear | Polynomial
+
+_NAMED: dict[str, Callable[[], Kernel]] = {
+    "gaussian": Gaussian,
+    "laplace": Laplace,
+    "delta": Delta,
+    "plain_delta": lambda: Delta(by_count=False),
+    "linear": Linear,
+    "polynomial": Polynomial,
+}
+KERNEL_NAMES = tuple(_NAMED)
+
+
+def as_kernel(value: Any, *, width: Any = 1.0, what: str = "kernel") -> Kernel:
+    """Return the kernel that a name stands for, or the kernel itself.
+
+    Parameters
+    ----------
+    value : str or Kernel
+        A name of `KERNEL_NAMES`, or an object, whose own parameters then count.
+    width : float, "median" or tuple
+        Width of a kernel given by name that has one.
+    what : str
+        What to call the option in an error.
 
     Examples
     --------
-    >>> median_distance(np.array([0.0, 0.0, 1.0, 3.0]))
-    2.0
+    >>> as_kernel("laplace", width=2.0)
+    Laplace(width=2.0)
     """
-    from hsiclasso.embedding._loops import count_pairs_within
+    if isinstance(value, Kernel):
+        return value
+    if value == "gaussian":
+        return Gaussian(width)
+    if value == "laplace":
+        return Laplace(width)
+    if isinstance(value, str) and value in _NAMED:
+        return _NAMED[value]()
+    raise InvalidInputError(
+        f"{what}={value!r} is unknown: choose one of {', '.join(map(repr, KERNEL_NAMES))}, or a "
+        "kernel object such as Gaussian(0.5)."
+    )
 
-    values = np.sort(column)
-    n_zero = count_pairs_within(values, 0.0)
-    n_pairs = values.size * (values.size - 1) // 2 - n_zero
-    low, high = 0.0, float(values[-1] - values[0])
-    # Bisect on the distance until no double lies between the ends.
-    while (middle := 0.5 * (low + high)) not in (low, high):
-        if 2 * (count_pairs_within(values, middle) - n_zero) >= n_pairs:
-            high = middle
-        else:
-            low = middle
-    return high
+
+def _check_width(kernel: str, width: Any) -> None:
+    if isinstance(width, str) and width == "median":
+        return
+    number = isinstance(width, int | float | np.number) and not isinstance(width, bool)
+    if not (number and np.isfinite(width) and width > 0):
+        raise InvalidInputError(
+            f"width={width!r}, but a {kernel} kernel needs a positive finite width or 'median': "
+            "1.0 is the paper's choice."
+        )

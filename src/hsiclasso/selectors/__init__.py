@@ -1,6 +1,8 @@
 """Station 5: the estimators users call, and the result they get."""
 
+from hsiclasso.selectors.covariates import CovariateOptions
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
+from hsiclasso.selectors.features import FeatureOptions
 from hsiclasso.selectors.kernel import SelectedKernel
 from hsiclasso.selectors.penalties import PenaltyOptions
 from hsiclasso.selectors.pipeline import Selection, Settings, select
@@ -9,6 +11,8 @@ from hsiclasso.selectors.search import StopOptions
 from hsiclasso.selectors.targets import TargetOptions
 
 __all__ = [
+    "CovariateOptions",
+    "FeatureOptions",
     "HSICLasso",
     "NOCCOLasso",
     "Neighbour",

@@ -15,13 +15,15 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import Source, as_source
+from hsiclasso.data import Source, as_source, check_finite
+from hsiclasso.embedding import Samples
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.estimators import HSICLasso
 from hsiclasso.selectors.targets import TargetOptions, prepare_target
 
@@ -158,15 +160,18 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         self.rule = rule
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose the number of features, then select and fit on all samples.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         groups : array-like of shape (n_samples,), optional
             Groups of samples, for splitters that keep them together.
+        **params
+            What the selector's `fit` takes beside X and y, ``sample_weight`` or ``covariates``,
+            with one entry per sample.
 
         Returns
         -------
@@ -175,28 +180,27 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         selector = HSICLasso() if self.selector is None else self.selector
         source = as_source(X)
         sizes = self._check_sizes(source, selector)
-        options = TargetOptions(selector.task, selector.y_kernel, selector.y_width)
-        task = prepare_target(y, source.n_samples, options).task
+        task = _check_target(y, source.n_samples, selector._settings().target)
         # the same in every fold, whatever its part of the target looks like
         selector = clone(selector).set_params(task=task)
         validate_data(self, X, skip_check_array=True)
         (X,) = indexable(X)
         model = self.estimator
         if model is None:
-            svm = SVC() if task == "classification" else SVR()
-            model = make_pipeline(StandardScaler(), svm)
+            model = _default_model(task, np.asarray(y).ndim, _label(source))
         scorer = check_scoring(model, scoring=self.scoring)
-        cv = check_cv(self.cv, y, classifier=is_classifier(model))
+        strata = None if isinstance(y, tuple) else y
+        cv = check_cv(self.cv, strata, classifier=is_classifier(model))
 
         tasks = (
-            delayed(_fold_scores)(selector, model, X, np.asarray(y), train, test, sizes, scorer)
-            for train, test in cv.split(np.zeros(source.n_samples), y, groups)
+            delayed(_fold_scores)(selector, model, X, y, params, train, test, sizes, scorer)
+            for train, test in cv.split(np.zeros(source.n_samples), strata, groups)
         )
         folds = Parallel(n_jobs=self.n_jobs)(tasks)
         self.scores_ = SizeScores(sizes, np.array(folds).T)
         self.n_features_ = self.scores_.best(self.rule)
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
-        self.selector_.fit(X, y)
+        self.selector_.fit(X, y, **params)
         self.selected_ = self.selector_.selected_
         self.estimator_ = clone(model).fit(_columns(X, np.sort(self.selected_)), y)
         return self
@@ -204,7 +208,10 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
     def _check_sizes(self, source: Source, selector: Any) -> tuple[int, ...]:
         if self.rule not in ("best", "one_se"):
             raise InvalidInputError(f"rule={self.rule!r} is unknown: choose 'best' or 'one_se'.")
-        resolved = selector._settings().penalty.resolve(source)
+        settings = selector._settings()
+        features = settings.features.resolve(source, Samples(source.n_samples))
+        covariates = ColumnFinder(source)("covariates", settings.covariates.columns)
+        resolved = settings.penalty.resolve(features, covariates)
         least, most = max(1, resolved.kept.size), int(np.isfinite(resolved.penalty.weights).sum())
         if self.sizes is None:
             return tuple(size for size in _SIZES if least <= size <= most) or (most,)
@@ -235,22 +242,74 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         scorer = check_scoring(self.estimator_, scoring=self.scoring)
         return float(scorer(self.estimator_, columns, y))
 
-    def _selected_columns(self, X: Any) -> FloatArray:
+    def _selected_columns(self, X: Any) -> Any:
         check_is_fitted(self)
         source = as_source(X, min_samples=1)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return source.block(np.sort(self.selected_))
+        check_finite(source, missing=self.selector_.missing)
+        return _columns(X, np.sort(self.selected_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        selector = HSICLasso() if self.selector is None else self.selector
+        tags.input_tags = get_tags(selector).input_tags
         tags.target_tags.required = True
+        tags.target_tags.multi_output = True
         return tags
 
 
-def _columns(X: Any, columns: IntArray) -> FloatArray:
-    """Some columns of any table, as an array."""
-    return as_source(X, min_samples=1).block(columns)
+def _default_model(task: str, n_dimensions: int, label: str | None) -> Any:
+    """Support vector machine for classes or for one real target."""
+    if label is not None:
+        raise InvalidInputError(
+            f"estimator=None is a support vector machine for numbers, but column {label!r} holds "
+            "labels: pass an estimator that encodes them, a pipeline with a OneHotEncoder, say."
+        )
+    if n_dimensions > 1 or task in ("auto", "survival"):
+        raise InvalidInputError(
+            f"estimator=None is a support vector machine for one target, but the target is "
+            f"{'structured' if task == 'auto' else task} with {n_dimensions} dimension(s): pass an "
+            "estimator, and a scoring if it has none of its own."
+        )
+    svm = SVC() if task == "classification" else SVR()
+    return make_pipeline(StandardScaler(), svm)
+
+
+def _columns(X: Any, columns: IntArray) -> Any:
+    """Some columns of any table: as an array of numbers, or as they are if there are labels."""
+    source = as_source(X, min_samples=1)
+    return source.block(columns) if _label(source) is None else _safe_indexing(X, columns, axis=1)
+
+
+def _rows(y: Any, rows: IntArray) -> Any:
+    """Some entries of a target of any form."""
+    if isinstance(y, tuple):  # times and events
+        return tuple(_rows(part, rows) for part in y)
+    plain = hasattr(y, "__getitem__") or hasattr(y, "iloc")
+    return _safe_indexing(y if plain else np.asarray(y), rows)
+
+
+def _label(source: Source) -> str | None:
+    """Name of the first column that holds labels, if there is one."""
+    if source.uniform_kind in ("number", "bool"):
+        return None
+    kinds = ((j, source.kind(j)) for j in range(source.n_features))
+    return next((source.name(j) for j, kind in kinds if kind in ("category", "text")), None)
+
+
+def _check_target(y: Any, n_samples: int, options: TargetOptions) -> str:
+    """Return the task, if folds and downstream estimators can deal with it."""
+    if options.matrix_kernel is not None:
+        raise InvalidInputError(
+            f"y_kernel={options.kernel!r} takes a matrix between all samples, which has no folds: "
+            "select with HSICLasso, and choose the number of features by criterion='bic'."
+        )
+    if options.missing == "drop":
+        raise InvalidInputError(
+            "missing_target='drop' would leave samples that cannot be scored: drop them before."
+        )
+    task = prepare_target(y, n_samples, options).task
+    return "auto" if task == "structured" else task
 
 
 def _is_size(value: Any, least: int, most: int) -> bool:
@@ -259,12 +318,21 @@ def _is_size(value: Any, least: int, most: int) -> bool:
 
 
 def _fold_scores(
-    selector: Any, model: Any, X: Any, y: Any, train: IntArray, test: IntArray,
-    sizes: tuple[int, ...], scorer: Any,
+    selector: Any, model: Any, X: Any, y: Any, params: dict[str, Any], train: IntArray,
+    test: IntArray, sizes: tuple[int, ...], scorer: Any,
 ) -> list[float]:  # fmt: skip
     """Select on the training part, then fit and score the estimator for each size."""
     inner, outer = _safe_indexing(X, train), _safe_indexing(X, test)
-    fitted = clone(selector).set_params(n_features_to_select=sizes[-1]).fit(inner, y[train])
+    known, sought = _rows(y, train), _rows(y, test)
+    given = {
+        name: None if values is None else _safe_indexing(values, train)
+        for name, values in params.items()
+    }
+
+    def select(size: int) -> Any:
+        return clone(selector).set_params(n_features_to_select=size).fit(inner, known, **given)
+
+    fitted = select(sizes[-1])
     if not fitted.selected_.size:
         raise InvalidInputError(
             "No feature depends on the target in the training part of a fold: take fewer folds, or "
@@ -273,11 +341,10 @@ def _fold_scores(
     scores = []
     for size in sizes:
         if fitted.path_.exact:  # one path serves all sizes
-            columns = fitted.selected_of_size(min(size, fitted.selected_.size))
+            columns = fitted.selected_of_size(min(size, len(fitted.result_.features)))
         else:
-            fewer = clone(selector).set_params(n_features_to_select=size)
-            columns = fewer.fit(inner, y[train]).selected_
+            columns = select(size).selected_
         columns = np.sort(columns)
-        copy = clone(model).fit(_columns(inner, columns), y[train])
-        scores.append(float(scorer(copy, _columns(outer, columns), y[test])))
+        copy = clone(model).fit(_columns(inner, columns), known)
+        scores.append(float(scorer(copy, _columns(outer, columns), sought)))
     return scores

@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hsiclasso._types import BoolArray, IntArray
 from hsiclasso.data import as_source
 from hsiclasso.dependence import Measure, make_measure
-from hsiclasso.embedding import Embedding, Method, make_kernel
+from hsiclasso.embedding import Method
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.kernel import learn_kernel
+from hsiclasso.selectors.covariates import CovariateOptions
+from hsiclasso.selectors.features import FeatureOptions
 from hsiclasso.selectors.penalties import PenaltyOptions
 from hsiclasso.selectors.pipeline import Settings, select
 from hsiclasso.selectors.search import Criterion, StopOptions, check_count
-from hsiclasso.selectors.targets import TargetOptions
+from hsiclasso.selectors.targets import MultiOutput, TargetOptions, Task
 
 __all__ = ["HSICLasso", "NOCCOLasso"]
 
-Width = float | Literal["median"]
 Columns = Sequence[str | int]
 SolverName = Literal["auto", "homotopy", "cd", "dal"]
 
@@ -48,12 +48,19 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ridge: float,
         positive: bool,
         solver: SolverName,
-        task: Literal["auto", "classification", "regression"],
-        x_kernel: Literal["gaussian", "delta"],
-        y_kernel: Literal["auto", "gaussian", "delta"],
-        x_width: Width,
-        y_width: Width,
+        task: Task,
+        x_kernel: Any,
+        y_kernel: Any,
+        x_width: Any,
+        y_width: Any,
         y_transform: Literal["rank"] | None,
+        multioutput: MultiOutput,
+        joint: Mapping[str, Columns] | None,
+        covariates: Columns | None,
+        covariate_method: Literal["project", "subtract"],
+        missing: Literal["error", "ignore"],
+        min_observed: float,
+        missing_target: Literal["error", "drop"],
         tol: float,
         embedding: Method,
         n_neighbors: int,
@@ -79,20 +86,32 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.x_width = x_width
         self.y_width = y_width
         self.y_transform = y_transform
+        self.multioutput = multioutput
+        self.joint = joint
+        self.covariates = covariates
+        self.covariate_method = covariate_method
+        self.missing = missing
+        self.min_observed = min_observed
+        self.missing_target = missing_target
         self.tol = tol
         self.embedding = embedding
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Select features.
 
         Parameters
         ----------
         X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
-            Numbers without NaN. Neither copied as a whole nor written to.
-        y : array-like of shape (n_samples,)
-            Classes or a real target.
+            Numbers, booleans, categories or text. Neither copied as a whole nor written to.
+        y : array-like
+            Target: one value per sample, a table of outputs or labels, times and events, or a
+            matrix between samples; see `task` and `y_kernel`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: 2 counts a sample twice, 0 leaves it out.
+        covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
+            Covariates that are no columns of X.
 
         Returns
         -------
@@ -101,21 +120,30 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         source = as_source(X)
         validate_data(self, X, skip_check_array=True)
-        selection = select(source, y, settings)
+        selection = select(source, y, settings, sample_weight=sample_weight, covariates=covariates)
+        features = selection.features
         self.path_ = selection.path
         self.result_ = selection.result
-        self.relevance_ = selection.relevance
-        self.selected_ = selection.selected
-        self.coef_ = selection.coefficients
-        self.selected_kernel_ = learn_kernel(
-            source.block(selection.selected),
-            selection.selected,
-            selection.kernel_weights,
-            settings.embedding.kernel,
-            source.n_features,
-        )
+        self.relevance_ = selection.scan.relevance
+        self.n_observed_ = selection.scan.observed
+        self.selected_kernel_ = selection.kernel
+        self._features_selected = selection.selected
+        self._columns_of = {first: columns for first, (_, columns) in features.joint.items()}
         self._kept = selection.kept
+        self.selected_ = self._columns(selection.selected)
+        self.coef_ = selection.coefficients
+        for first, columns in self._columns_of.items():
+            self.coef_[columns] = self.coef_[first]
+            self.relevance_[columns] = self.relevance_[first]
+            self.n_observed_[columns] = self.n_observed_[first]
         return self
+
+    def _columns(self, features: IntArray) -> IntArray:
+        """Columns of features, in their order."""
+        if not self._columns_of:
+            return features
+        parts = [self._columns_of.get(int(k), np.array([k])) for k in features]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     def selected_of_size(self, size: int) -> IntArray:
         """Return the columns that would be selected if fewer features had been asked for.
@@ -132,20 +160,20 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         check_count("size", size, least=1)
-        most, least = self.selected_.size, max(1, self._kept.size)
+        most, least = self._features_selected.size, max(1, self._kept.size)
         if not least <= size <= most:
             raise InvalidInputError(
                 f"size={size}, but {most} features were selected, of which {self._kept.size} are "
                 f"always kept: ask for {least} to {most}, or fit again with more."
             )
         if size == most or size >= self.result_.n_on_path:
-            return self.selected_[:size]
+            return self._columns(self._features_selected[:size])
         if not self.path_.exact:
             raise InvalidInputError(
                 f"solver={self.result_.solver!r} follows no exact path: fit again with "
                 f"n_features_to_select={size}."
             )
-        return self.path_.selected_of_size(size, self._kept)
+        return self._columns(self.path_.selected_of_size(size, self._kept))
 
     def _settings(self) -> Settings:
         """Gather the parameters, which checks them."""
@@ -169,8 +197,24 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             ),
             solver=self.solver,
             measure=self._measure(),
-            embedding=Embedding(make_kernel(self.x_kernel, self.x_width), self.tol, self.embedding),
-            target=TargetOptions(self.task, self.y_kernel, self.y_width, self.y_transform),
+            features=FeatureOptions(
+                self.x_kernel,
+                self.x_width,
+                self.joint,
+                self.missing,
+                self.min_observed,
+                self.tol,
+                self.embedding,
+            ),
+            target=TargetOptions(
+                self.task,
+                self.y_kernel,
+                self.y_width,
+                self.y_transform,
+                self.multioutput,
+                self.missing_target,
+            ),
+            covariates=CovariateOptions(self.covariates, self.covariate_method),
             n_neighbors=self.n_neighbors,
             n_jobs=self.n_jobs,
         )
@@ -187,6 +231,9 @@ class _KernelLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.target_tags.multi_output = True
         tags.target_tags.required = True
         return tags
 
@@ -248,18 +295,44 @@ class HSICLasso(_KernelLasso):
         ``"auto"`` takes the exact homotopy for the lasso, weighted or with a ridge part, and
         coordinate descent for groups and signed weights; ``"dal"`` is the dual augmented
         Lagrangian method of the paper. All reach the same optimum and certify it.
-    task : {"auto", "classification", "regression"}
+    task : str
         ``"auto"``: text and booleans are classes, and so are whole numbers with at most 50
-        distinct values that occur three times each on average; all else is real.
-    x_kernel : {"gaussian", "delta"}
-        Kernel of every feature.
-    y_kernel : {"auto", "gaussian", "delta"}
-        Kernel of the target; ``"auto"`` takes delta for classes, Gaussian for real targets.
-    x_width, y_width : float or "median"
-        Widths of Gaussian kernels, in standard deviations; ``"median"`` takes the median
-        pairwise distance of each column.
+        distinct values that occur three times each on average; an ordered category is ordinal;
+        several columns of zeros and ones are labels; a structured array is censored; all else
+        is real. Or one of ``"classification"``, ``"regression"``, ``"ordinal"``, ``"counts"``,
+        ``"multilabel"``, ``"survival"``.
+    x_kernel : str, kernel object or mapping
+        Kernel of the features. ``"auto"``: Gaussian for numbers, plain delta for booleans,
+        categories and text. By name: ``"gaussian"``, ``"laplace"``, ``"delta"``,
+        ``"plain_delta"``, ``"linear"``, ``"polynomial"``. An object such as ``Laplace(2.0)``. A
+        mapping by column, kind (``"number"``, ``"bool"``, ``"category"``, ``"text"``) or dtype.
+    y_kernel : str, kernel object or callable
+        Kernel of the target; ``"auto"`` takes delta for classes and labels, Gaussian otherwise.
+        The same names and objects as for features; ``"precomputed"`` for a matrix of
+        affinities; ``"diffusion"`` or ``"regularised_laplacian"`` for the links of a graph; or a
+        function of two targets.
+    x_width, y_width : float, "median" or tuple of these
+        Widths of kernels given by name, in standard deviations; ``"median"`` takes the median
+        pairwise distance of each column. Several widths stand for the mean of their kernels.
     y_transform : {None, "rank"}
         ``"rank"`` replaces a real target by its ranks, which helps with heavy tails.
+    multioutput : {"auto", "joint", "average"}
+        One kernel on several outputs together, or one each, averaged; ``"auto"`` is together
+        for real outputs, averaged for classes and labels.
+    joint : mapping of str to columns, optional
+        Features made of several columns under one kernel, such as coordinates, by their names.
+    covariates : sequence of str or int, optional
+        Columns whose influence is removed; values of your own go to `fit`.
+    covariate_method : {"project", "subtract"}
+        ``"project"`` removes functions of the covariates from features and target;
+        ``"subtract"`` takes their matrix from the target's, as pyHSICLasso does.
+    missing : {"error", "ignore"}
+        With ``"ignore"``, a missing value adds nothing: each feature is judged on the samples
+        on which it is observed.
+    min_observed : float or int
+        Share or number of samples on which a feature must be observed to be judged.
+    missing_target : {"error", "drop"}
+        Whether samples without a target are dropped.
     tol : float
         Guaranteed relative error of a feature's Gram matrix. 1e-6 gives the same selection as
         dense matrices; 1e-10 is the tight choice.
@@ -278,6 +351,8 @@ class HSICLasso(_KernelLasso):
         Columns by decreasing weight.
     relevance_ : ndarray of shape (n_features,)
         HSIC of every feature with the target.
+    n_observed_ : ndarray of shape (n_features,)
+        Number of samples on which each feature is not missing.
     path_ : Path
         Solution path with its breakpoints.
     result_ : SelectionResult
@@ -326,12 +401,19 @@ class HSICLasso(_KernelLasso):
         ridge: float = 0.0,
         positive: bool = True,
         solver: SolverName = "auto",
-        task: Literal["auto", "classification", "regression"] = "auto",
-        x_kernel: Literal["gaussian", "delta"] = "gaussian",
-        y_kernel: Literal["auto", "gaussian", "delta"] = "auto",
-        x_width: Width = 1.0,
-        y_width: Width = 1.0,
+        task: Task = "auto",
+        x_kernel: Any = "auto",
+        y_kernel: Any = "auto",
+        x_width: Any = 1.0,
+        y_width: Any = 1.0,
         y_transform: Literal["rank"] | None = None,
+        multioutput: MultiOutput = "auto",
+        joint: Mapping[str, Columns] | None = None,
+        covariates: Columns | None = None,
+        covariate_method: Literal["project", "subtract"] = "project",
+        missing: Literal["error", "ignore"] = "error",
+        min_observed: float = 0.5,
+        missing_target: Literal["error", "drop"] = "error",
         tol: float = 1e-6,
         embedding: Method = "auto",
         n_neighbors: int = 5,
@@ -358,6 +440,13 @@ class HSICLasso(_KernelLasso):
             x_width=x_width,
             y_width=y_width,
             y_transform=y_transform,
+            multioutput=multioutput,
+            joint=joint,
+            covariates=covariates,
+            covariate_method=covariate_method,
+            missing=missing,
+            min_observed=min_observed,
+            missing_target=missing_target,
             tol=tol,
             embedding=embedding,
             n_neighbors=n_neighbors,
@@ -392,16 +481,10 @@ class NOCCOLasso(_KernelLasso):
         What is known about features, as in `HSICLasso`.
     groups, group_weights, n_groups_to_select, l1_ratio, ridge, positive, solver
         Penalty and solver, as in `HSICLasso`.
-    task : {"auto", "classification", "regression"}
-        As in `HSICLasso`.
-    x_kernel : {"gaussian", "delta"}
-        Kernel of every feature.
-    y_kernel : {"auto", "gaussian", "delta"}
-        Kernel of the target.
-    x_width, y_width : float or "median"
-        Widths of Gaussian kernels.
-    y_transform : {None, "rank"}
-        ``"rank"`` replaces a real target by its ranks.
+    task, x_kernel, y_kernel, x_width, y_width, y_transform, multioutput, joint
+        What features and target are, as in `HSICLasso`.
+    covariates, covariate_method, missing, min_observed, missing_target
+        Covariates and missing values, as in `HSICLasso`.
     tol : float
         Guaranteed relative error of a feature's matrix.
     embedding : {"auto", "table", "cholesky"}
@@ -413,7 +496,7 @@ class NOCCOLasso(_KernelLasso):
 
     Attributes
     ----------
-    coef_, selected_, relevance_, path_, result_, selected_kernel_
+    coef_, selected_, relevance_, n_observed_, path_, result_, selected_kernel_
         As in `HSICLasso`, with the NOCCO measure in place of HSIC.
     n_features_in_, feature_names_in_
         As in `HSICLasso`.
@@ -448,12 +531,19 @@ class NOCCOLasso(_KernelLasso):
         ridge: float = 0.0,
         positive: bool = True,
         solver: SolverName = "auto",
-        task: Literal["auto", "classification", "regression"] = "auto",
-        x_kernel: Literal["gaussian", "delta"] = "gaussian",
-        y_kernel: Literal["auto", "gaussian", "delta"] = "auto",
-        x_width: Width = 1.0,
-        y_width: Width = 1.0,
+        task: Task = "auto",
+        x_kernel: Any = "auto",
+        y_kernel: Any = "auto",
+        x_width: Any = 1.0,
+        y_width: Any = 1.0,
         y_transform: Literal["rank"] | None = None,
+        multioutput: MultiOutput = "auto",
+        joint: Mapping[str, Columns] | None = None,
+        covariates: Columns | None = None,
+        covariate_method: Literal["project", "subtract"] = "project",
+        missing: Literal["error", "ignore"] = "error",
+        min_observed: float = 0.5,
+        missing_target: Literal["error", "drop"] = "error",
         tol: float = 1e-6,
         embedding: Method = "auto",
         n_neighbors: int = 5,
@@ -480,6 +570,13 @@ class NOCCOLasso(_KernelLasso):
             x_width=x_width,
             y_width=y_width,
             y_transform=y_transform,
+            multioutput=multioutput,
+            joint=joint,
+            covariates=covariates,
+            covariate_method=covariate_method,
+            missing=missing,
+            min_observed=min_observed,
+            missing_target=missing_target,
             tol=tol,
             embedding=embedding,
             n_neighbors=n_neighbors,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data import Source
+from hsiclasso.embedding import Features
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.columns import ColumnFinder, close_matches
 from hsiclasso.solvers import Penalty
 
 __all__ = ["PenaltyOptions", "ResolvedPenalty"]
@@ -86,16 +86,37 @@ class PenaltyOptions:
                 "weights non-negative."
             )
 
-    def resolve(self, source: Source) -> ResolvedPenalty:
-        """Look names up in a table, check everything, and make the penalty."""
-        find = _Finder(source)
+    def resolve(self, features: Features, covariates: IntArray | None = None) -> ResolvedPenalty:
+        """Look names up among features, check everything, and make the penalty.
+
+        Columns that are `covariates` are never selected, and neither are those that are part
+        of a feature of several columns but its first, which stands for it.
+        """
+        find = ColumnFinder(features)
         keep = np.unique(find("keep", self.keep))
         exclude = np.unique(find("exclude", self.exclude))
         both = np.intersect1d(keep, exclude)
         if both.size:
             raise InvalidInputError(
-                f"{source.name(int(both[0]))!r} is both in keep and in exclude: take it out of one."
+                f"{features.name(int(both[0]))!r} is both in keep and in exclude: take it out of "
+                "one."
             )
+        no_feature = np.union1d(features.absorbed, [] if covariates is None else covariates)
+        no_feature = no_feature.astype(np.int64)
+        for option, columns in (("keep", keep), ("exclude", exclude)):
+            wrong = np.intersect1d(columns, no_feature)
+            if wrong.size:
+                raise InvalidInputError(
+                    f"{option} has {features.name(int(wrong[0]))!r}, which is a covariate or part "
+                    "of a joint feature: name the joint feature, or take it out."
+                )
+        members = np.union1d(features.absorbed, list(features.joint))
+        if covariates is not None and (both := np.intersect1d(members, covariates)).size:
+            raise InvalidInputError(
+                f"{features.source.name(int(both[0]))!r} is a covariate and part of a joint "
+                "feature: take it out of one."
+            )
+        exclude = np.union1d(exclude, no_feature)
         weights = self._weights(find)
         keep = np.union1d(keep, np.setdiff1d(np.flatnonzero(weights == 0), exclude))
         weights[keep] = 0.0
@@ -116,10 +137,12 @@ class PenaltyOptions:
                 "leaves none of it: give l1_ratio > 0, or group_weights."
             )
         labels = self._labels(find)
-        return ResolvedPenalty(self._grouped(labels, weights, keep), keep, labels)
+        return ResolvedPenalty(
+            self._grouped(labels, weights, keep, features.absorbed), keep, labels
+        )
 
-    def _weights(self, find: _Finder) -> FloatArray:
-        d = find.source.n_features
+    def _weights(self, find: ColumnFinder) -> FloatArray:
+        d = find.table.n_features
         if self.weights is None:
             return np.ones(d)
         if isinstance(self.weights, Mapping):
@@ -131,14 +154,14 @@ class PenaltyOptions:
         bad = np.flatnonzero(np.isnan(weights) | (weights < 0))
         if bad.size:
             raise InvalidInputError(
-                f"penalty_weights of {find.source.name(int(bad[0]))!r} is {weights[bad[0]]}, but "
+                f"penalty_weights of {find.table.name(int(bad[0]))!r} is {weights[bad[0]]}, but "
                 "weights must be >= 0: 0 leaves a feature unpenalised, infinity excludes it."
             )
         return weights
 
-    def _labels(self, find: _Finder) -> Any:
+    def _labels(self, find: ColumnFinder) -> Any:
         """Return a text label for each column."""
-        d, groups = find.source.n_features, self.groups
+        d, groups = find.table.n_features, self.groups
         index = getattr(groups, "index", None)
         if index is not None and not callable(index) and hasattr(groups, "to_dict"):
             by_name = any(isinstance(key, str) for key in index)
@@ -147,7 +170,7 @@ class PenaltyOptions:
             groups = {key: label for key, label in groups.items() if not _is_missing(label)}
             taken = {str(label) for label in groups.values()}
             # a column that is not mentioned is a group of its own, under its own name
-            names = [find.source.name(j) for j in range(d)]
+            names = [find.table.name(j) for j in range(d)]
             alone = [f"{name} (alone)" if name in taken else name for name in names]
             labels = np.array(alone, dtype=object)
             labels[find("groups", list(groups))] = [str(label) for label in groups.values()]
@@ -162,15 +185,19 @@ class PenaltyOptions:
             )
         return labels.astype(str)
 
-    def _grouped(self, labels: Any, weights: FloatArray, keep: IntArray) -> Penalty:
-        names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        group_weights = np.sqrt(sizes)
+    def _grouped(
+        self, labels: Any, weights: FloatArray, keep: IntArray, absorbed: IntArray
+    ) -> Penalty:
+        names, codes = np.unique(labels, return_inverse=True)
+        # a joint feature counts once
+        sizes = np.bincount(np.delete(codes, absorbed), minlength=names.size)
+        group_weights = np.sqrt(np.maximum(sizes, 1))
         for label, weight in (self.group_weights or {}).items():
             place = np.flatnonzero(names == str(label))
             if not place.size:
                 raise InvalidInputError(
                     f"group_weights has {label!r}, but there is no such group: "
-                    f"{_like(label, names)}"
+                    f"{close_matches(label, names)}"
                 )
             if not (np.isfinite(weight) and weight >= 0):
                 raise InvalidInputError(
@@ -191,53 +218,11 @@ class PenaltyOptions:
         )
 
 
-class _Finder:
-    """Finds columns of a table by name or index."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._by_name: dict[str, int] | None = None
-
-    def __call__(self, what: str, wanted: Iterable[Any] | None) -> IntArray:
-        """Return the positions of the columns wanted, in their order."""
-        if wanted is None:
-            return np.zeros(0, dtype=np.int64)
-        if isinstance(wanted, str):
-            raise InvalidInputError(f"{what}={wanted!r} must be a list of columns: [{wanted!r}].")
-        return np.array([self._one(what, item) for item in wanted], dtype=np.int64)
-
-    def _one(self, what: str, item: Any) -> int:
-        d = self.source.n_features
-        if isinstance(item, str):
-            if self._by_name is None:
-                self._by_name = {self.source.name(j): j for j in range(d)}
-            if item not in self._by_name:
-                raise InvalidInputError(
-                    f"{what} has {item!r}, but there is no such column: "
-                    f"{_like(item, self._by_name)}"
-                )
-            return self._by_name[item]
-        if isinstance(item, bool | np.bool_) or not isinstance(item, int | np.integer):
-            raise InvalidInputError(
-                f"{what} has {item!r}, but columns are given by name or by index."
-            )
-        if not -d <= item < d:
-            raise InvalidInputError(
-                f"{what} has index {item}, but there are {d} columns: 0 to {d - 1}."
-            )
-        return int(item) % d
-
-
 def _is_missing(label: Any) -> bool:
     """Whether a label is None, NaN or pandas' NA, which is not even equal to itself."""
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float) and np.isnan(label)
-
-
-def _like(name: Any, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(name), [str(other) for other in names], n=3)
-    return f"did you mean {', '.join(map(repr, close))}?" if close else "check the spelling."
 
 
 def _check_length(name: str, values: Any, d: int) -> None:

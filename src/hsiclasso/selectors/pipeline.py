@@ -11,8 +11,8 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data import Source, check_finite
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.data import RowSubset, Source, check_finite
 from hsiclasso.dependence import (
     DependenceProblem,
     Measure,
@@ -20,9 +20,18 @@ from hsiclasso.dependence import (
     Scan,
     make_target,
     scan_relevance,
+    subtract,
 )
-from hsiclasso.embedding import Embedding, factor_columns
-from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning
+from hsiclasso.embedding import Features, Samples
+from hsiclasso.errors import (
+    ConstantFeatureWarning,
+    FewerFeaturesWarning,
+    FewObservedWarning,
+    InvalidInputError,
+)
+from hsiclasso.selectors.covariates import CovariateOptions, Covariates
+from hsiclasso.selectors.features import FeatureOptions
+from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
 from hsiclasso.selectors.penalties import PenaltyOptions, ResolvedPenalty
 from hsiclasso.selectors.result import (
     Neighbour,
@@ -38,6 +47,7 @@ from hsiclasso.solvers import Path, Penalty, Ridged, Status, choose_solver
 __all__ = ["Selection", "Settings", "select"]
 
 _PLAIN = PenaltyOptions()
+_NO_COVARIATES = CovariateOptions()
 _METHODS = {"hsic": "HSIC Lasso", "nhsic": "normalised HSIC Lasso", "nocco": "NOCCO Lasso"}
 
 
@@ -54,9 +64,10 @@ class Settings:
     solver : str
         ``"auto"``, ``"homotopy"``, ``"cd"`` or ``"dal"``.
     measure : Measure
-    embedding : Embedding
-        Kernel and tolerance of the features.
+    features : FeatureOptions
+        Kernels of the features, and how missing values are treated.
     target : TargetOptions
+    covariates : CovariateOptions
     n_neighbors : int
         Redundant neighbours listed for each selected feature.
     n_jobs : int or None
@@ -65,9 +76,10 @@ class Settings:
 
     stop: StopOptions
     measure: Measure
-    embedding: Embedding
+    features: FeatureOptions
     target: TargetOptions
     penalty: PenaltyOptions = _PLAIN
+    covariates: CovariateOptions = _NO_COVARIATES
     solver: str = "auto"
     n_neighbors: int = 5
     n_jobs: int | None = None
@@ -83,29 +95,39 @@ class Selection:
     Attributes
     ----------
     result : SelectionResult
-    relevance : ndarray of shape (d,)
+    features : Features
+        What the features are; a joint one stands in the place of its first column.
+    scan : Scan
+        Relevance of every feature, and how often it was observed.
     path : Path
     selected : ndarray
-        Columns by decreasing weight.
+        Features by decreasing weight.
     coefficients : ndarray of shape (d,)
-        Weights of the selected columns, zero elsewhere.
-    kernel_weights : ndarray
-        Their weights in the learnt kernel.
+        Weights of the selected features, zero elsewhere.
+    kernel : SelectedKernel
+        The kernel that was learnt.
     kept : ndarray
-        Columns that were to be kept.
+        Features that were to be kept.
     """
 
     result: SelectionResult
-    relevance: FloatArray
+    features: Features
+    scan: Scan
     path: Path
     selected: IntArray
     coefficients: FloatArray
-    kernel_weights: FloatArray
+    kernel: SelectedKernel
     kept: IntArray
 
 
 def select(
-    source: Source, y: Any, settings: Settings, *, progress: Progress | None = None
+    source: Source,
+    y: Any,
+    settings: Settings,
+    *,
+    sample_weight: Any = None,
+    covariates: Any = None,
+    progress: Progress | None = None,
 ) -> Selection:
     """Select features.
 
@@ -113,10 +135,14 @@ def select(
     ----------
     source : Source
         The table.
-    y : array-like of shape (n_samples,)
-        Target.
+    y : array-like
+        Target: one entry per sample, or whatever `TargetOptions` describes.
     settings : Settings
         All choices.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples.
+    covariates : table of shape (n_samples, c), optional
+        Covariates that are no columns of the table.
     progress : callable, optional
         Called with a stage, units done and units in all.
 
@@ -124,97 +150,157 @@ def select(
     -------
     Selection
     """
-    resolved = settings.penalty.resolve(source)
+    weights = _check_weights(sample_weight, source.n_samples)
+    use = None if weights is None else weights > 0
+    prepared = prepare_target(y, source.n_samples, settings.target, use)
+    rows = prepared.rows
+    used = source if rows is None else RowSubset(source, rows)
+    weights = weights if weights is None or rows is None else weights[rows]
+    known = settings.covariates.resolve(used, covariates, rows)
+    projects = settings.covariates.method == "project"
+    functions = known.functions(weights) if projects else None
+    features = settings.features.resolve(used, Samples(used.n_samples, weights, functions))
+    resolved = settings.penalty.resolve(features, known.columns)
     goal = settings.stop.resolve(source.n_features, resolved)
     choose_solver(settings.solver, resolved.penalty, by_groups=goal.n_groups is not None)
-    prepared = prepare_target(y, source.n_samples, settings.target)
-    check_finite(source)
+    check_finite(used, missing=settings.features.missing)
 
     # Matrices are small and many: threads pay over columns, not inside BLAS.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _select(source, prepared, resolved, goal, settings, progress)
+        job = _Job(features, prepared, known, resolved, goal, settings, progress)
+        return job.run(source.n_samples - used.n_samples)
 
 
-def _select(
-    source: Source,
-    prepared: PreparedTarget,
-    resolved: ResolvedPenalty,
-    goal: Goal,
-    settings: Settings,
-    progress: Progress | None,
-) -> Selection:
-    """Make factors, take inner products, solve, describe."""
-    embedding, measure = settings.embedding, settings.measure
-    scan, problem = _relate(source, prepared, settings, progress)
-    constant = _warn_constant(source, scan)
+@dataclass(frozen=True)
+class _Job:
+    """A selection whose input is checked."""
 
-    def report(size: int) -> None:
-        if progress is not None:
-            progress("path", size, goal.n_features or size)
+    features: Features
+    prepared: PreparedTarget
+    covariates: Covariates
+    resolved: ResolvedPenalty
+    goal: Goal
+    settings: Settings
+    progress: Progress | None
 
-    ridge = settings.penalty.ridge * problem.target_norm2
-    search = Search(
-        Ridged(problem, ridge) if ridge else problem,
-        resolved.penalty,
-        settings.solver,
-        n_samples=source.n_samples,
-        ridge=ridge,
-        report=report,
-    )
-    path = search.path(goal)
-    selected = _by_weight(path, resolved.kept, goal.n_features)
-    filled = search.fill(path, selected, goal)
-    table = _Table(source, problem, path, resolved, filled)
-    selected = np.append(selected, filled)
-    result = SelectionResult(
-        features=table.features(selected, settings.n_neighbors),
-        groups=table.groups(selected),
-        method=_METHODS[measure.name],
-        penalty=_penalty_name(resolved.penalty, ridge),
-        solver=search.solver_name(goal),
-        task=prepared.task,
-        n_samples=source.n_samples,
-        n_features=source.n_features,
-        n_requested=None if goal.criterion else goal.n_features,
-        alpha=float(path.alpha),
-        status=path.status.name,
-        message=_sentence(path, goal, selected.size, filled.size),
-        certificate=path.certificate,
-        embedding_error=scan.error,
-        constant=constant,
-    )
-    _warn_status(result, path)
-    # of a group that was cut to the number asked for, or of ties, some may not be selected
-    coefficients = np.zeros(source.n_features)
-    coefficients[selected] = path.coefficients()[selected]
-    weights = coefficients[selected]
-    if measure.normalised:
-        weights = weights / _gram_norms(source, selected, embedding)
-    return Selection(result, scan.relevance, path, selected, coefficients, weights, resolved.kept)
+    def run(self, n_dropped: int) -> Selection:
+        """Make factors, take inner products, solve, describe."""
+        settings, features, goal = self.settings, self.features, self.goal
+        scan, problem = self._relate()
+        constant, few_observed = _warn_useless(features, scan)
+        ridge = settings.penalty.ridge * problem.target_norm2
+        search = Search(
+            Ridged(problem, ridge) if ridge else problem,
+            self.resolved.penalty,
+            settings.solver,
+            n_samples=features.samples.total,
+            ridge=ridge,
+            report=self._report,
+        )
+        path = search.path(goal)
+        selected = _by_weight(path, self.resolved.kept, goal.n_features)
+        filled = search.fill(path, selected, goal)
+        table = _Table(features, scan, problem, path, self.resolved, self.no_features, filled)
+        selected = np.append(selected, filled)
+        result = SelectionResult(
+            features=table.features(selected, settings.n_neighbors),
+            groups=table.groups(selected),
+            method=_METHODS[settings.measure.name],
+            penalty=_penalty_name(self.resolved.penalty, ridge),
+            solver=search.solver_name(goal),
+            task=self.prepared.task,
+            n_samples=features.n_samples,
+            n_features=features.n_features,
+            n_requested=None if goal.criterion else goal.n_features,
+            alpha=float(path.alpha),
+            status=path.status.name,
+            message=_sentence(path, goal, selected.size, filled.size),
+            certificate=path.certificate,
+            embedding_error=scan.error,
+            constant=constant,
+            few_observed=few_observed,
+            n_dropped=n_dropped,
+            covariates=self.covariates.names,
+            n_removed=len(features.samples.removed) - 1,
+            weighted=features.samples.weights is not None,
+        )
+        _warn_status(result, path)
+        # of a group that was cut to the number asked for, or of ties, some may not be selected
+        coefficients = np.zeros(features.n_features)
+        coefficients[selected] = path.coefficients()[selected]
+        weights = coefficients[selected] * self._kernel_scales(selected)
+        kernel = learn_kernel(features, selected, weights)
+        return Selection(
+            result, features, scan, path, selected, coefficients, kernel, self.resolved.kept
+        )
+
+    def _relate(self) -> tuple[Scan, DependenceProblem]:
+        """Pass over the data once; entries of G are computed when the problem is asked for them."""
+        features, measure = self.features, self.settings.measure
+        n_threads = effective_n_jobs(self.settings.n_jobs)
+        target = make_target(
+            self.prepared.data,
+            measure,
+            features.samples,
+            tol=features.tol,
+            n_features=features.n_features,
+        )
+        if self.covariates.names and self.settings.covariates.method == "subtract":
+            factor = self.covariates.factor(measure, features.samples, features.tol)
+            target = subtract(target, factor)
+        if not target.norm2 > 0:
+            raise InvalidInputError(
+                "Nothing of the target is left after centring and after what the covariates "
+                "explain: nothing can depend on it."
+            )
+        scan = scan_relevance(
+            features, target, measure, n_threads=n_threads, progress=self.progress
+        )
+        return scan, DependenceProblem(features, scan, measure, n_threads=n_threads)
+
+    @property
+    def no_features(self) -> IntArray:
+        """Columns that are covariates, or part of a joint feature but its first."""
+        return np.union1d(self.features.absorbed, self.covariates.columns)
+
+    def _report(self, size: int) -> None:
+        if self.progress is not None:
+            self.progress("path", size, self.goal.n_features or size)
+
+    def _kernel_scales(self, selected: IntArray) -> FloatArray:
+        """By what the measure multiplies the kernels of features."""
+        measure, features = self.settings.measure, self.features
+        if not (measure.normalised or features.least_observed):
+            return np.ones(selected.size)
+        matrices = features.matrices(selected, 0.0)
+        norms = [m.norm or 1.0 if measure.normalised else 1.0 for m in matrices]
+        restored = [measure.restoration(m.observed) for m in matrices]
+        return np.divide(restored, norms)
 
 
-def _relate(
-    source: Source, prepared: PreparedTarget, settings: Settings, progress: Progress | None
-) -> tuple[Scan, DependenceProblem]:
-    """Pass over the data once; entries of G are computed when the problem is asked for them."""
-    embedding, measure = settings.embedding, settings.measure
-    n_threads = effective_n_jobs(settings.n_jobs)
-    # the target's factor may be large, and is of no use after the pass
-    scan = scan_relevance(
-        source,
-        make_target(prepared.values, Embedding(prepared.kernel, embedding.tol), measure),
-        measure,
-        embedding,
-        n_threads=n_threads,
-        progress=progress,
-    )
-    return scan, DependenceProblem(source, scan, measure, embedding, n_threads=n_threads)
-
-
-def _gram_norms(source: Source, columns: IntArray, embedding: Embedding) -> FloatArray:
-    """Frobenius norms of the centred Gram matrices of some columns."""
-    factors = factor_columns(source.block(columns).T, embedding)
-    return np.array([factor.norm or 1.0 for factor in factors])
+def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"sample_weight holds values that are not numbers (a {type(sample_weight).__name__}): "
+            "pass one weight per row."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise InvalidInputError(
+            f"sample_weight has shape {weights.shape}, but X has {n} samples: pass one weight per "
+            "row."
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise InvalidInputError(
+            "sample_weight must hold finite weights >= 0 that are not all zero: 2 counts a sample "
+            "twice, 0 leaves it out."
+        )
+    return None if (weights == 1).all() else weights
 
 
 def _penalty_name(penalty: Penalty, ridge: float) -> str:
@@ -239,14 +325,17 @@ def _by_weight(path: Path, kept: IntArray, wanted: int | None) -> IntArray:
 class _Table:
     """What is told about the features and groups that were selected."""
 
-    source: Source
+    table: Features
+    scan: Scan
     problem: DependenceProblem
     path: Path
     resolved: ResolvedPenalty
+    no_features: IntArray
     filled: IntArray
 
     def features(self, selected: IntArray, n_neighbors: int) -> tuple[SelectedFeature, ...]:
-        others, weights = self.path.candidates, self.path.coefficients()
+        others = np.setdiff1d(self.path.candidates, self.no_features, assume_unique=True)
+        weights = self.path.coefficients()
         similarity = np.zeros((selected.size, others.size))
         if n_neighbors and selected.size and others.size:
             norms = self.problem.diagonal(selected)[:, None] * self.problem.diagonal(others)
@@ -256,18 +345,20 @@ class _Table:
         for k, row in zip(selected.tolist(), similarity, strict=True):
             nearest = [j for j in np.argsort(-row, kind="stable") if others[j] != k][:n_neighbors]
             neighbours = (
-                Neighbour(self.source.name(int(others[j])), int(others[j]), float(row[j]))
+                Neighbour(self.table.name(int(others[j])), int(others[j]), float(row[j]))
                 for j in nearest
             )
             described.append(
                 SelectedFeature(
-                    self.source.name(k),
+                    self.table.name(k),
                     k,
                     float(weights[k]),
                     float(self.problem.linear[k]),
                     tuple(neighbours),
                     self._origin(k),
                     None if self.resolved.labels is None else str(self.resolved.labels[k]),
+                    int(self.scan.observed[k]),
+                    tuple(self.table.source.name(int(j)) for j in self.table.columns_of(k)),
                 )
             )
         return tuple(described)
@@ -284,23 +375,42 @@ class _Table:
         weights = self.path.coefficients()
         found = []
         for label in dict.fromkeys(labels[selected].tolist()):
-            members = np.flatnonzero(labels == label)
-            names = tuple(self.source.name(int(k)) for k in selected if labels[k] == label)
+            members = np.setdiff1d(np.flatnonzero(labels == label), self.table.absorbed)
+            names = tuple(self.table.name(int(k)) for k in selected if labels[k] == label)
             norm = float(np.linalg.norm(weights[members]))
             found.append(SelectedGroup(str(label), norm, members.size, names))
         return tuple(sorted(found, key=lambda group: -group.norm))
 
 
-def _warn_constant(source: Source, scan: Scan) -> tuple[str, ...]:
-    names = tuple(source.name(int(k)) for k in np.flatnonzero(~scan.varies))
-    if names:
-        shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+def _warn_useless(features: Features, scan: Scan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Warn of features that cannot be judged; name those that are constant or rarely observed."""
+    rare = scan.observed < features.least_observed
+    constant = _names(features, ~scan.varies & ~rare)
+    few_observed = _names(features, rare)
+    if constant:
         warnings.warn(
-            f"{len(names)} of {source.n_features} columns do not vary and get weight 0: {shown}",
+            f"{len(constant)} of {features.n_features} columns do not vary and get weight 0: "
+            f"{_shown(constant)}",
             ConstantFeatureWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
-    return names
+    if few_observed:
+        warnings.warn(
+            f"{len(few_observed)} of {features.n_features} columns are observed on fewer than "
+            f"{features.least_observed} samples (min_observed) and get weight 0: "
+            f"{_shown(few_observed)}",
+            FewObservedWarning,
+            stacklevel=6,
+        )
+    return constant, few_observed
+
+
+def _names(features: Features, which: BoolArray) -> tuple[str, ...]:
+    return tuple(features.name(int(k)) for k in np.flatnonzero(which))
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _warn_status(result: SelectionResult, path: Path) -> None:

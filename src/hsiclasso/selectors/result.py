@@ -23,7 +23,8 @@ Origin = Literal["path", "kept", "filled"]
 
 #: Fields of a flat record of `SelectionResult.to_rows`.
 RECORD_FIELDS = [
-    "rank", "name", "index", "weight", "relevance", "origin", "group", "neighbours",
+    "rank", "name", "index", "weight", "relevance", "origin", "group", "n_observed",
+    "columns", "neighbours",
 ]  # fmt: skip
 
 
@@ -64,6 +65,10 @@ class SelectedFeature:
         for, by an elastic net that makes up the number.
     group : str or None
         Label of its group.
+    n_observed : int
+        Samples on which it is not missing.
+    columns : tuple of str
+        Columns that it is made of: its own name, unless it is a joint feature.
     """
 
     name: str
@@ -73,6 +78,8 @@ class SelectedFeature:
     neighbours: tuple[Neighbour, ...]
     origin: Origin = "path"
     group: str | None = None
+    n_observed: int = 0
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,9 +117,18 @@ class SelectionResult:
     penalty, solver : str
         Penalty and solver that were used.
     task : str
-        ``"classification"`` or ``"regression"``.
+        ``"classification"``, ``"regression"``, ``"ordinal"``, ``"counts"``, ``"multilabel"``,
+        ``"survival"`` or ``"structured"``.
     n_samples, n_features : int
-        Size of the table.
+        Samples that were used, and columns of the table.
+    n_dropped : int
+        Samples that were not: without a target, or of weight 0.
+    covariates : tuple of str
+        Names of the covariates.
+    n_removed : int
+        Functions of them that were removed from every feature and from the target.
+    weighted : bool
+        Whether samples had weights other than 1.
     n_requested : int or None
         Number of features asked for.
     alpha : float
@@ -127,6 +143,8 @@ class SelectionResult:
         Guaranteed bound on the relative error of any feature's Gram matrix.
     constant : tuple of str
         Names of features that do not vary and were left out.
+    few_observed : tuple of str
+        Names of features that are missing on too many samples and were left out.
     """
 
     features: tuple[SelectedFeature, ...]
@@ -144,6 +162,11 @@ class SelectionResult:
     certificate: Certificate
     embedding_error: float
     constant: tuple[str, ...]
+    few_observed: tuple[str, ...] = ()
+    n_dropped: int = 0
+    covariates: tuple[str, ...] = ()
+    n_removed: int = 0
+    weighted: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -174,6 +197,8 @@ class SelectionResult:
                 "relevance": feature.relevance,
                 "origin": feature.origin,
                 "group": feature.group,
+                "n_observed": feature.n_observed,
+                "columns": "; ".join(feature.columns),
                 "neighbours": "; ".join(
                     f"{other.name} ({other.similarity:.2f})" for other in feature.neighbours
                 ),

@@ -160,7 +160,7 @@ class Search:
         The quadratic, with its ridge part.
     penalty : Penalty
     solver : str
-    n_samples : int
+    n_samples : float
         For the information criteria.
     ridge : float
         Ridge part of the problem.
@@ -171,7 +171,7 @@ class Search:
     problem: QuadraticProblem
     penalty: Penalty
     solver: str
-    n_samples: int
+    n_samples: float
     ridge: float = 0.0
     report: Callable[[int], None] | None = None
 
@@ -233,7 +233,7 @@ def information_criterion(
     path: Path,
     problem: QuadraticProblem,
     penalty: Penalty,
-    n_samples: int,
+    n_samples: float,
     criterion: Criterion,
     ridge: float = 0.0,
 ) -> FloatArray:

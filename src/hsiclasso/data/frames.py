@@ -1,0 +1,236 @@
+"""Columns of pandas and polars frames, of any kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hsiclasso._types import Columns, FloatArray
+from hsiclasso.data.base import CHECK_ENTRIES, BaseSource, Kind
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["FrameSource"]
+
+#: Codes of labels, -1 where missing, and the labels.
+_Encoded = tuple[npt.NDArray[np.signedinteger[Any]], list[Any]]
+#: Kinds that are read as codes of labels.
+_CODED = ("category", "text")
+#: Kinds of the polars dtypes that are not numeric; Null is a column without any value.
+_POLARS_KINDS: dict[str, Kind] = {
+    "Boolean": "bool",
+    "String": "text",
+    "Categorical": "category",
+    "Enum": "category",
+    "Null": "number",
+}
+
+
+class FrameSource(BaseSource):
+    """Columns of a pandas or polars frame, converted block by block.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or polars.DataFrame
+        Columns of numbers, booleans, categories or text, in which values may be missing.
+
+    Notes
+    -----
+    Categories and text are read as codes 0, 1, ... of their labels. The labels are those of the
+    dtype, in its order, for pandas categories and polars Enum; the sorted values of the column
+    for text and polars Categorical.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self._pandas = hasattr(frame, "iloc")
+        self._names = [str(name) for name in frame.columns]
+        self.n_samples, self.n_features = map(int, frame.shape)
+        _check_unique(self._names)
+        self._dtypes = frame.dtypes.to_list() if self._pandas else list(frame.dtypes)
+        #: Columns that the frame does not turn into floats by itself.
+        self._apart = np.zeros(self.n_features, dtype=bool)
+        self._kinds = self._find_kinds()
+        kinds = set(self._kinds)
+        if not kinds.isdisjoint(_CODED):
+            self._apart |= [kind in _CODED for kind in self._kinds]
+        self._any_apart = bool(self._apart.any())
+        self._uniform_kind = kinds.pop() if len(kinds) == 1 else None
+        self._codes: dict[int, _Encoded] = {}
+
+    def name(self, column: int) -> str:
+        """Name of one column."""
+        return self._names[column]
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return self._kinds[column]
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        return self._uniform_kind
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype of one column, for a polars Enum without its categories."""
+        dtype = self._dtypes[column]
+        return _short_name(dtype) if self._kinds[column] in _CODED else str(dtype)
+
+    def categories(self, column: int) -> list[Any] | None:
+        """Labels of the codes 0, 1, ... of a category or text column, None for other kinds."""
+        return list(self._encoded(column)[1]) if self._kinds[column] in _CODED else None
+
+    def block(self, columns: Columns) -> FloatArray:
+        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        if not self._any_apart:
+            return self._numbers(columns)
+        if isinstance(columns, slice):
+            index = np.arange(*columns.indices(self.n_features))
+        else:
+            index = np.asarray(columns)
+        apart = self._apart[index]
+        if not apart.any():
+            return self._numbers(columns)
+        block = np.empty((self.n_samples, index.size), order="F")
+        if not apart.all():
+            block[:, ~apart] = self._numbers(index[~apart])
+        for i in np.flatnonzero(apart):
+            block[:, i] = self._floats(int(index[i]))
+        return block
+
+    def views(self) -> Iterator[tuple[int, Any]]:
+        """Yield blocks of columns as arrays."""
+        step = max(1, CHECK_ENTRIES // max(1, self.n_samples))
+        for j in range(0, self.n_features, step):
+            yield j, self.block(slice(j, min(j + step, self.n_features)))
+
+    def _numbers(self, columns: Columns) -> FloatArray:
+        """Convert columns that are not apart, all at once."""
+        if self._pandas:
+            part = self._frame.iloc[:, columns].to_numpy(dtype=np.float64, na_value=np.nan)
+        else:
+            some = self._frame[:, columns]
+            # Without columns, polars forgets how many rows there are.
+            part = some.to_numpy() if some.width else np.empty((self.n_samples, 0))
+        return np.array(part, dtype=np.float64, order="F")
+
+    def _floats(self, j: int) -> FloatArray:
+        """Convert one column that is apart."""
+        if self._kinds[j] in _CODED:
+            codes = self._encoded(j)[0]
+            return np.where(codes < 0, np.nan, codes)
+        column = self._column(j)
+        return np.where(column.isna(), np.nan, column.to_numpy()).astype(np.float64)
+
+    def _encoded(self, j: int) -> _Encoded:
+        """Codes and labels of one column, made on first use.
+
+        Two threads may both make them: the results are equal, and either may stay.
+        """
+        if j not in self._codes:
+            encode = _encode_pandas if self._pandas else _encode_polars
+            codes, labels = encode(self._column(j))
+            compact = np.min_scalar_type(-max(1, len(labels)))
+            self._codes[j] = codes.astype(compact, copy=False), labels
+        return self._codes[j]
+
+    def _column(self, j: int) -> Any:
+        return self._frame.iloc[:, j] if self._pandas else self._frame[:, j]
+
+    def _find_kinds(self) -> list[Kind]:
+        """Kind of every column, by its dtype if that tells."""
+        # By identity: equal dtypes are mostly one object, and long categories are slow to hash.
+        unique = {id(dtype): dtype for dtype in self._dtypes}
+        known = {place: _frame_kind(dtype) for place, dtype in unique.items()}
+        kinds = [known[id(dtype)] for dtype in self._dtypes]
+        if set(known.values()) <= {"number", "bool"}:
+            return cast(list[Kind], kinds)
+        return [self._look_at(j) if kind is None else kind for j, kind in enumerate(kinds)]
+
+    def _look_at(self, j: int) -> Kind:
+        """Kind of a column whose dtype does not tell it, by its values."""
+        dtype, column = self._dtypes[j], self._column(j)
+        types: set[type] = set()
+        if str(dtype) == "object":
+            missing = column.isna().to_numpy()
+            types = set(map(type, column.to_numpy()[~missing]))
+            kind = _kind_of_types(types)
+            if kind is not None:
+                self._apart[j] = missing.any()  # pandas itself fails on NA among objects
+                return kind
+        is_complex = any(issubclass(t, complex | np.complexfloating) for t in types)
+        if is_complex or "complex" in str(dtype):
+            raise InvalidInputError(
+                f"Complex data not supported: column {self._names[j]!r} has dtype {dtype}; "
+                "pass its real part, imaginary part or modulus instead."
+            )
+        of = f" of {', '.join(sorted(t.__name__ for t in types))}" if types else ""
+        first = next(iter(column.head(1).to_list()), None)
+        raise InvalidInputError(
+            f"column {self._names[j]!r} has dtype {dtype}{of} (first value {first!r}), and "
+            "features must be numbers, booleans, categories or text: drop the column or encode "
+            "it as one of these first, dates as days since some day for example."
+        )
+
+
+def _check_unique(names: Sequence[str]) -> None:
+    if len(set(names)) == len(names):
+        return
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    raise InvalidInputError(
+        f"column names must be unique, but {twice[:5]} occur more than once: rename or drop "
+        "the repeated columns."
+    )
+
+
+def _short_name(dtype: Any) -> str:
+    """Name of a dtype without its parameters, such as the categories of an Enum."""
+    return str(dtype).split("(", 1)[0]
+
+
+def _frame_kind(dtype: Any) -> Kind | None:
+    """Kind of columns of a pandas or polars dtype; None if it does not tell or is not read."""
+    if hasattr(dtype, "is_numeric"):  # polars
+        return "number" if dtype.is_numeric() else _POLARS_KINDS.get(_short_name(dtype))
+    letter = getattr(dtype, "kind", "O")
+    if letter == "b":
+        return "bool"
+    if letter in "iuf" or (getattr(dtype, "_is_numeric", False) and letter != "c"):
+        return "number"
+    if str(dtype) == "category":
+        return "category"
+    return "text" if getattr(dtype, "type", None) is str else None
+
+
+def _kind_of_types(types: set[type]) -> Kind | None:
+    """Kind of values of these types; numbers if there are none, None for a mixture."""
+    kinds: list[tuple[Kind, tuple[type, ...]]] = [
+        ("bool", (bool, np.bool_)),
+        ("number", (int, float, np.integer, np.floating, np.bool_)),
+        ("text", (str,)),
+    ]
+    if not types:
+        return "number"
+    return next((kind for kind, fit in kinds if all(issubclass(t, fit) for t in types)), None)
+
+
+def _encode_pandas(column: Any) -> _Encoded:
+    """Codes of a category or text column, -1 where missing, and their labels."""
+    if str(column.dtype) == "category":
+        return column.cat.codes.to_numpy(), column.cat.categories.to_list()
+    codes, labels = column.factorize(sort=True)
+    return codes, labels.to_list()
+
+
+def _encode_polars(column: Any) -> _Encoded:
+    """Codes of a category or text column, -1 where missing, and their labels."""
+    if _short_name(column.dtype) == "Enum":
+        codes, labels = column.to_physical(), column.dtype.categories
+    else:
+        # The codes of a Categorical belong to all columns of the process: make our own.
+        text = column.cast(str)
+        codes, labels = text.rank("dense") - 1, text.drop_nulls().unique().sort()
+    return codes.cast(int).fill_null(-1).to_numpy(), labels.to_list()

@@ -1,0 +1,87 @@
+"""A table in one array of which some columns are truth values or codes of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hsiclasso._types import Columns, FloatArray
+from hsiclasso.data.sources import ArraySource, BaseSource, Kind
+
+__all__ = ["LabelledSource"]
+
+_DTYPES: dict[Kind, str] = {
+    "number": "float64",
+    "bool": "bool",
+    "category": "category",
+    "text": "str",
+}
+
+
+class LabelledSource(BaseSource):
+    """Columns of one array of floats, some of which hold codes of labels.
+
+    Parameters
+    ----------
+    array : ndarray of shape (n_samples, n_features)
+        Numbers, truth values and codes 0, 1, ... of labels; NaN where missing. Never copied.
+    names : sequence of str
+        Column names.
+    kinds : mapping of int to str
+        Kinds of the columns that are not numbers.
+    labels : mapping of int to list
+        Labels of category and text columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array = np.array([[0.5, 1.0], [0.7, 0.0], [0.2, 1.0]])
+    >>> table = LabelledSource(array, ["age", "sex"], {1: "text"}, {1: ["f", "m"]})
+    >>> table.kind(0), table.kind(1), table.categories(1)
+    ('number', 'text', ['f', 'm'])
+    """
+
+    def __init__(
+        self,
+        array: FloatArray,
+        names: Sequence[str],
+        kinds: Mapping[int, Kind],
+        labels: Mapping[int, list[Any]],
+    ) -> None:
+        self._cells = ArraySource(array, names)
+        self._kinds = dict(kinds)
+        self._labels = dict(labels)
+        self.n_samples, self.n_features = self._cells.n_samples, self._cells.n_features
+
+    def name(self, column: int) -> str:
+        """Name of one column."""
+        return self._cells.name(column)
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return self._kinds.get(column, "number")
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        kinds = set(self._kinds.values())
+        if len(self._kinds) < self.n_features:
+            kinds.add("number")
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype that the column would have in a frame."""
+        return _DTYPES[self.kind(column)]
+
+    def categories(self, column: int) -> list[Any] | None:
+        """Labels of the codes of a category or text column, None for other kinds."""
+        labels = self._labels.get(column)
+        return None if labels is None else list(labels)
+
+    def block(self, columns: Columns) -> FloatArray:
+        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        return self._cells.block(columns)
+
+    def views(self) -> Iterator[tuple[int, Any]]:
+        """Yield pieces of the array along its contiguous direction, without copies."""
+        return self._cells.views()

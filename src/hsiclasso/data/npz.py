@@ -1,0 +1,78 @@
+"""NPZ archives of NumPy -> a grid of numbers and codes, and arrays of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hsiclasso.data.cells import Coder, Grid
+from hsiclasso.data.layout import Layout, Roles, lay_out, quoted
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["read_npz"]
+
+Array = np.ndarray[Any, Any]
+
+
+def read_npz(file: Path, roles: Roles) -> tuple[Grid, Layout, dict[str, Array]]:
+    """Read X, and arrays of their own that are target or weights."""
+    X, others, names = _load(file, roles.apart)
+    if X.ndim != 2 or X.dtype.kind not in "biufUS":
+        raise InvalidInputError(
+            f"X in {file} has shape {X.shape} and dtype {X.dtype}: it must be a 2-D array of real "
+            "numbers or text, one row per sample."
+        )
+    if names is not None and names.shape != X.shape[1:]:
+        raise InvalidInputError(
+            f"feature_names in {file} has shape {names.shape}, but X has {X.shape[1]} columns: "
+            "give one name per column."
+        )
+    columns = [f"x{j}" for j in range(X.shape[1])] if names is None else names.astype(str).tolist()
+    own = {name: values for name, values in others.items() if values is not None}
+    for name in roles.apart:
+        if name not in own and name not in columns:
+            raise InvalidInputError(
+                f"{name!r} is neither an array of {file} (it has {quoted(list(others))}) nor one "
+                "of its feature_names: give the name of the target, usually 'y'."
+            )
+        if name in own and (own[name].shape[:1] != X.shape[:1] or own[name].ndim > 2):
+            raise InvalidInputError(
+                f"{name} in {file} has shape {own[name].shape}, but X has {X.shape[0]} rows: "
+                "lengths must agree; give one value per row."
+            )
+    layout = lay_out(file, [*columns, *own], roles)
+    return _grid(X, layout), layout, own
+
+
+def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | None], Array | None]:
+    """Return X; the other arrays, None for those that are not wanted; and names, if any."""
+    with np.load(file, allow_pickle=False) as archive:
+        if "X" not in archive.files:
+            raise InvalidInputError(
+                f"{file} has no array named 'X', only {quoted(archive.files)}: save the table "
+                "with numpy.savez(file, X=X, y=y, feature_names=names)."
+            )
+        names = archive["feature_names"] if "feature_names" in archive.files else None
+        others = [name for name in archive.files if name not in ("X", "feature_names")]
+        arrays = {name: archive[name] if name in wanted else None for name in others}
+        return archive["X"], arrays, names
+
+
+def _grid(X: Array, layout: Layout) -> Grid:
+    """Make a grid of an array of numbers or text."""
+    category = {j for j in layout.category if j < X.shape[1]}
+    if X.dtype.kind in "biuf":
+        numbers = X.astype(np.float64) if category else X
+        grid = Grid(numbers)
+        for j in sorted(category):
+            grid.relabel(j)
+        return grid
+    grid = Grid(np.zeros(X.shape, order="F"))
+    for j in (j for j in layout.used if j < X.shape[1]):
+        coder = Coder()
+        grid.array[:, j] = [coder[cell] for cell in X[:, j].astype(str).tolist()]
+        grid.settle(j, layout.names[j], coder.labels, category=j in category)
+    return grid

@@ -1,0 +1,151 @@
+"""Some rows of a table, such as a fold or a resample, without a copy of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from hsiclasso._types import Columns, FloatArray, IntArray
+from hsiclasso.data.base import CHECK_ENTRIES, BaseSource, Kind, Source, Stored
+from hsiclasso.data.sources import sum_is_finite
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["RowSubset"]
+
+
+class RowSubset(BaseSource):
+    """Some rows of another source, in any order.
+
+    Parameters
+    ----------
+    source : Source
+        The whole table.
+    rows : array-like of int or of bool
+        Indices of rows, which may repeat, or a mask of shape (source.n_samples,).
+
+    Notes
+    -----
+    Codes of categories and text are those of the whole table, whichever rows are taken.
+
+    Examples
+    --------
+    >>> from hsiclasso.data import as_source
+    >>> table = as_source(np.arange(8).reshape(4, 2))
+    >>> RowSubset(table, [3, 0]).block(slice(0, 1)).ravel()
+    array([6., 0.])
+    """
+
+    def __init__(self, source: Source, rows: npt.ArrayLike) -> None:
+        chosen = _as_rows(rows, source.n_samples)
+        self._source: Source = source
+        self._rows: IntArray = chosen
+        if isinstance(source, RowSubset):  # rows of rows are rows: read the table just once
+            self._source, self._rows = source._source, source._rows[chosen]
+        self.n_samples, self.n_features = chosen.size, source.n_features
+
+    def name(self, column: int) -> str:
+        """Name of one column."""
+        return self._source.name(column)
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return self._source.kind(column)
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        return self._source.uniform_kind
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype of one column."""
+        return self._source.dtype_name(column)
+
+    def categories(self, column: int) -> list[Any] | None:
+        """Labels of the codes in the whole table, None for columns without."""
+        return self._source.categories(column)
+
+    def block(self, columns: Columns) -> FloatArray:
+        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        return self._take(self._source.block(columns))
+
+    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
+        """Return a copy of int8, uint8 or bool columns as they are stored, else None."""
+        whole = self._source.levels(columns)
+        return None if whole is None else self._take(whole)
+
+    def stored(self, columns: Columns) -> Stored | None:
+        """Return indptr, row indices within the subset and values; None if not sparse."""
+        whole = self._source.stored(columns)
+        if whole is None:
+            return None
+        indptr, indices, data = whole
+        shape = (self._source.n_samples, indptr.size - 1)
+        part = sparse.csc_array((data, indices, indptr), shape=shape)[self._rows]
+        part.sort_indices()
+        return part.indptr.astype(np.int64), part.indices, part.data
+
+    @cached_property
+    def n_stored(self) -> int:
+        """Number of entries that are stored, counted on first use."""
+        if self._source.stored(slice(0, 0)) is None:
+            return self.n_samples * self.n_features
+        times = np.bincount(self._rows, minlength=self._source.n_samples)
+        total = 0
+        for run in self._runs():
+            stored = self._source.stored(run)
+            total += 0 if stored is None else int(times[stored[1]].sum())
+        return total
+
+    def views(self) -> Iterator[tuple[int, Any]]:
+        """Yield blocks of columns, or the stored entries of single columns."""
+        if next(self._source.views(), None) is None:  # the whole table is known to be finite
+            return
+        for run in self._runs():
+            stored = self.stored(run)
+            if stored is None:
+                yield run.start, self.block(run)
+                continue
+            indptr, _, data = stored
+            if sum_is_finite(data):
+                continue
+            for j in range(indptr.size - 1):
+                yield run.start + j, data[indptr[j] : indptr[j + 1]].reshape(-1, 1)
+
+    def _runs(self) -> Iterator[slice]:
+        step = max(1, CHECK_ENTRIES // max(1, self._source.n_samples))
+        for start in range(0, self.n_features, step):
+            yield slice(start, min(start + step, self.n_features))
+
+    def _take(self, whole: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Rows of an array, in the memory order of the array."""
+        if whole.flags.f_contiguous:
+            return whole.T.take(self._rows, axis=1).T
+        return whole.take(self._rows, axis=0)
+
+
+def _as_rows(rows: npt.ArrayLike, n_samples: int) -> IntArray:
+    """Indices of rows from indices or a mask."""
+    given = np.asarray(rows)
+    if given.dtype == np.bool_:
+        if given.shape != (n_samples,):
+            raise InvalidInputError(
+                f"rows is a mask of shape {given.shape}, but the table has {n_samples} rows: "
+                "give one boolean per row."
+            )
+        return np.flatnonzero(given)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise InvalidInputError(
+            f"rows has shape {given.shape} and dtype {given.dtype}: give a list of row indices "
+            "or a mask of booleans."
+        )
+    if given.size and not (given.min() >= 0 and given.max() < n_samples):
+        raise InvalidInputError(
+            f"rows reaches from {given.min()} to {given.max()}, but the table has {n_samples} "
+            f"rows: give indices from 0 to {n_samples - 1}."
+        )
+    return given.astype(np.int64)

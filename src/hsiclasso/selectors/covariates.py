@@ -1,0 +1,203 @@
+r"""Removing what covariates - batch, age, sex - explain, before features are selected.
+
+``"project"``: functions of each covariate are removed from every feature and from the target,
+:math:`A = P \bar K P` with P the projector on what is orthogonal to them. For labels these are
+the indicators of the values, for numbers the eigenfunctions of the Gaussian kernel that carry
+at least a thousandth of its trace, half a dozen smooth functions or so. A dependence that runs
+through the covariates' functions, added up, is gone: what is left is a kernel conditional
+dependence in the manner of Zhang, Peters, Janzing and Schölkopf (2011).
+
+``"subtract"``: only the target loses the matrix C of the covariates, taken together,
+:math:`T - \beta C` with :math:`\beta = \langle T, C\rangle / \|C\|^2`, as pyHSICLasso does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.data import Kind, RowSubset, Source, as_source
+from hsiclasso.dependence import Measure
+from hsiclasso.embedding import (
+    Delta,
+    Embedding,
+    Factor,
+    Gaussian,
+    Kernel,
+    Reduction,
+    Samples,
+    Shrinkage,
+    vector_rows,
+)
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.columns import ColumnFinder
+
+__all__ = ["CovariateOptions", "Covariates"]
+
+#: Share of the trace that a function of a covariate must carry to be removed.
+_LEAST_SHARE = 1e-3
+#: Share of the samples' directions that covariates may take.
+_MOST_REMOVED = 0.5
+
+
+@dataclass(frozen=True)
+class Covariates:
+    """Covariates of one table.
+
+    Attributes
+    ----------
+    names : tuple of str
+    kinds : tuple of str
+        What each holds.
+    values : ndarray of shape (c, n)
+        Numbers, or codes of labels.
+    columns : ndarray of int
+        Columns of the table that are covariates, and therefore no features.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    values: FloatArray
+    columns: IntArray
+
+    def functions(self, weights: FloatArray | None) -> FloatArray | None:
+        """Functions of the covariates that are removed: an array of shape (m, n)."""
+        if not self.names:
+            return None
+        n = self.values.shape[1]
+        samples = Samples(n, weights)
+        rows = np.concatenate(
+            [
+                _functions(values, kind, samples)
+                for values, kind in zip(self.values, self.kinds, strict=True)
+            ]
+        )
+        n_removed = len(Samples(n, weights, rows).removed) if len(rows) else 1
+        if n_removed > _MOST_REMOVED * n:
+            raise InvalidInputError(
+                f"covariates explain {n_removed - 1} directions of {n} samples, which leaves too "
+                "little to select by: give fewer covariates, merge rare labels, or add samples."
+            )
+        return rows if len(rows) else None
+
+    def factor(self, measure: Measure, samples: Samples, tol: float) -> Factor:
+        """Factor of the covariates' matrix: one kernel on the numbers, one on the labels."""
+        labels = np.array([kind != "number" for kind in self.kinds])
+        parts: list[tuple[FloatArray, Kernel]] = []
+        if not labels.all():
+            parts.append((self.values[~labels], Gaussian()))
+        if labels.any():
+            parts.append((self.values[labels], Delta()))
+
+        def expand(share: float) -> tuple[FloatArray, float]:
+            made = [vector_rows(values, kernel, share, samples.weights) for values, kernel in parts]
+            return np.concatenate([rows for rows, _ in made]), sum(left for _, left in made)
+
+        shrinkage = measure.shrinkage(samples.total)
+        return measure.finish(Reduction(samples, shrinkage, 0.2 * tol).adapt(expand))
+
+
+@dataclass(frozen=True)
+class CovariateOptions:
+    """What a user may say about covariates, before the table is known.
+
+    Attributes
+    ----------
+    columns : sequence of str or int, optional
+        Columns of the table that are covariates.
+    method : {"project", "subtract"}
+        How what they explain is removed.
+    """
+
+    columns: Any = None
+    method: Literal["project", "subtract"] = "project"
+
+    def __post_init__(self) -> None:
+        if self.method not in ("project", "subtract"):
+            raise InvalidInputError(
+                f"covariate_method={self.method!r} is unknown: choose 'project' or 'subtract'."
+            )
+        if hasattr(self.columns, "ndim") and getattr(self.columns, "ndim", 1) > 1:
+            raise InvalidInputError(
+                "covariates must be a list of columns of X; pass values of your own to "
+                "fit(X, y, covariates=...), which cross-validation can cut into folds."
+            )
+
+    def resolve(self, source: Source, table: Any, rows: BoolArray | None) -> Covariates:
+        """Read covariates from columns of the source, and from a table of their own.
+
+        `source` shows the samples that are used, `table` all of them, of which `rows` are used.
+        """
+        columns = np.unique(ColumnFinder(source)("covariates", self.columns))
+        found = _read(source, columns)
+        if table is not None:
+            own, labels = _as_table(table)
+            n = source.n_samples if rows is None else rows.size
+            if own.n_samples != n:
+                raise InvalidInputError(
+                    f"covariates has {own.n_samples} rows and X has {n} samples: pass one row per "
+                    "sample."
+                )
+            own = own if rows is None else RowSubset(own, rows)
+            more = _read(own, np.arange(own.n_features), labels=labels)
+            found = Covariates(
+                found.names + more.names,
+                found.kinds + more.kinds,
+                np.concatenate([found.values, more.values]),
+                columns,
+            )
+        _check_values(found)
+        return found
+
+
+def _read(source: Source, columns: IntArray, *, labels: bool = False) -> Covariates:
+    """Read columns of a source as covariates; of labels, if their codes are all it has."""
+    names = tuple(source.name(int(j)) for j in columns)
+    kinds: tuple[Kind, ...] = tuple("text" if labels else source.kind(int(j)) for j in columns)
+    return Covariates(names, kinds, source.block(columns).T, columns)
+
+
+def _as_table(table: Any) -> tuple[Source, bool]:
+    """Return a table of covariates, and whether an array of text was coded for it."""
+    if hasattr(table, "columns") or hasattr(table, "block") or sparse.issparse(table):
+        return as_source(table, min_samples=1), False
+    if hasattr(table, "to_frame"):  # a pandas or polars series
+        return as_source(table.to_frame(), min_samples=1), False
+    values = np.asarray(table)
+    values = values.reshape(-1, 1) if values.ndim == 1 else values
+    if values.dtype.kind == "O":
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError):
+            values = values.astype(str)
+    if values.dtype.kind not in "US":
+        return as_source(values, min_samples=1), False
+    codes = [np.unique(column, return_inverse=True)[1] for column in values.T]
+    return as_source(np.array(codes, dtype=np.float64).T, min_samples=1), True
+
+
+def _check_values(covariates: Covariates) -> None:
+    for name, values in zip(covariates.names, covariates.values, strict=True):
+        if not np.isfinite(values).all():
+            raise InvalidInputError(
+                f"covariate {name!r} has missing or infinite values, first in row "
+                f"{int(np.argmin(np.isfinite(values)))}: fill them in, or drop such rows."
+            )
+
+
+def _functions(values: FloatArray, kind: Kind, samples: Samples) -> FloatArray:
+    """Functions of one covariate, shape (m, n)."""
+    n = values.size
+    if np.ptp(values) == 0:
+        return np.zeros((0, n))
+    if kind != "number":
+        _, codes = np.unique(values, return_inverse=True)
+        return np.asarray((codes == np.arange(codes.max() + 1)[:, None]).astype(np.float64))
+    features, left = Embedding(Gaussian()).expand(values, 1e-9, samples.weights)
+    factor = Reduction(samples, Shrinkage(), 1e-6)(features, left)
+    kept = factor.eigenvalues >= _LEAST_SHARE * samples.total
+    return factor.rows[kept] / samples.root
