@@ -33,12 +33,11 @@ class RelateLevels:
 
     def __init__(self, relate: Relate) -> None:
         self.relate = relate
-        samples, rows = relate.samples, relate.target.rows
+        samples = relate.samples
+        rows, self.signs = relate.whole
         # weighed twice: as functions of the samples, and as what multiplies features; the last
         # row counts the samples
-        every = np.concatenate([rows.unsplit(), samples.removed, samples.root[None]])
-        self.rows = every * samples.root
-        self.signs = np.roll(relate.target.signs, -rows.offset.size)  # in the order of `unsplit`
+        self.rows = np.concatenate([rows, samples.removed, samples.root[None]]) * samples.root
         self.totals = self.rows.sum(axis=1)
 
     def serves(self, embedding: Embedding) -> bool:
@@ -84,10 +83,10 @@ class RelateLevels:
             loops.sum_levels(codes, self.rows, n_levels, sums)
         return self.from_sums(sums, values, embedding)
 
-    def incomplete(
+    def by_level(
         self, block: FloatArray, known: BoolArray, embedding: Embedding
     ) -> tuple[BoolArray, Found]:
-        """Relate the columns of a (k, n) block, with missing values, that hold few whole numbers.
+        """Relate the columns of a (k, n) block that hold few whole numbers where `known`.
 
         Returns which those are, and what is found for them.
         """

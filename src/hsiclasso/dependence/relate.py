@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -321,15 +322,22 @@ class Relate:
         """Relevance of a scaled column with a Laplace kernel, exactly."""
         share = samples.total / self.samples.total
         matrix = laplace_matrix(column, samples, seen, share)
-        if not matrix.norm > 0:
+        # only covariates can leave nothing of a column that varies
+        if samples.covariates is not None and not matrix.norm > 0:
             return 0.0
         matrix = self.measure.finish(matrix)
         if self.target.laplace:
             return sum(matrix.inner(other) for other in self.target.laplace)
-        # the rows that were split have the first signs, but come last when they are whole again
-        rows = self.target.rows.unsplit()
-        signs = np.roll(self.target.signs, -self.target.rows.offset.size)
+        rows, signs = self.whole
+        if seen is None:  # the rows have lost what the matrix removes
+            return float(signs @ matrix.energies(rows))
         return float(signs @ np.einsum("ri,ri->r", rows, matrix.product(rows)))
+
+    @cached_property
+    def whole(self) -> tuple[FloatArray, FloatArray]:
+        """Rows of the target in full, and their signs: those that were split come last."""
+        split = self.target.rows
+        return split.unsplit(), np.roll(self.target.signs, -split.offset.size)
 
     def by_recursion(self, embedding: Embedding) -> bool:
         """Whether recursions serve; shrunk matrices and other products need explicit rows."""

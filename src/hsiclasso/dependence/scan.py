@@ -20,7 +20,7 @@ from hsiclasso.dependence.relate import Found, Relate
 from hsiclasso.dependence.stored import RelateStored
 from hsiclasso.dependence.target import Target
 from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Embedding, Features
+from hsiclasso.embedding import Delta, Embedding, Features
 
 __all__ = ["Progress", "Scan", "scan_relevance"]
 
@@ -123,9 +123,9 @@ class _Pass:
         sparse = features.source.stored(first) is not None and target.product is None
         self.levels = RelateLevels(self.relate) if one_byte else None
         self.stored = RelateStored(self.relate) if sparse else None
-        gaps = features.least_observed and target.product is None
-        simple = features.samples.covariates is None
-        self.gaps = RelateLevels(self.relate) if gaps and simple else None
+        counted = any(isinstance(e.kernel, Delta) for e in features.embeddings)
+        useful = (counted or features.least_observed) and features.samples.covariates is None
+        self.few = RelateLevels(self.relate) if useful and target.product is None else None
         self.entries = _BYTES if one_byte else _BLOCK
         if sparse:  # so many stored ones
             size = features.n_samples * features.n_features
@@ -158,14 +158,20 @@ class _Pass:
             found.put(some, self._numbers(block, embedding))
 
     def _numbers(self, block: FloatArray, embedding: Embedding) -> Found:
-        """Relate a (k, n) block of numbers, those that are few, with gaps, by their levels."""
+        """Relate a (k, n) block of numbers: by their levels, where explicit rows would be slow.
+
+        These are columns with missing values, or under a delta kernel, of a few whole numbers.
+        """
         known = self.features.observed(block)
-        if known is None or self.gaps is None or not self.gaps.serves(embedding):
+        counted = isinstance(embedding.kernel, Delta)
+        useful = counted or known is not None
+        if not useful or self.few is None or not self.few.serves(embedding):
             return self.relate.block(block, embedding)
+        known = np.ones(block.shape, dtype=bool) if known is None else known
         observed = known.sum(axis=1)
-        gappy = (observed < self.features.n_samples) & (observed >= self.features.least_observed)
-        places = np.flatnonzero(gappy)
-        few, part = self.gaps.incomplete(block[places], known[places], embedding)
+        enough = observed >= self.features.least_observed
+        places = np.flatnonzero(enough & (counted | (observed < self.features.n_samples)))
+        few, part = self.few.by_level(block[places], known[places], embedding)
         found = Found.nothing(len(block), self.features.n_samples)
         found.put(places[few], part)
         others = np.setdiff1d(np.arange(len(block)), places[few])

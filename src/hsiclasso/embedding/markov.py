@@ -87,6 +87,10 @@ class LaplaceMatrix:
         ) @ self.removed
         return np.asarray(self.scale * (self._times_b(rows) - less))
 
+    def energies(self, rows: FloatArray) -> FloatArray:
+        """Squared norms of rows (r, n), which have nothing left to remove, by the matrix."""
+        return np.asarray(self.scale * np.einsum("ri,ri->r", rows, self._times_b(rows)))
+
     def inner(self, other: LaplaceMatrix) -> float:
         """Inner product with another such matrix."""
         q, z, p, y = self.removed, self._correction, other.removed, other._correction
