@@ -1,4 +1,4 @@
-"""Compiled loops for sparse columns; `tests/dependence` has a NumPy twin of each."""
+"""Compiled loops for sparse and for incomplete columns; the tests compare them with dense ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsiclasso.dependence._loops import relevance_from_moments
 from hsiclasso.embedding._loops import choose_features, hermite_features
 from hsiclasso.embedding.samples import NOTHING
 
-__all__ = ["relate_stored", "sum_stored_levels"]
+__all__ = ["relate_gaps", "relate_stored", "sum_stored_levels"]
 
 
 @compiled
@@ -134,6 +134,39 @@ def _cross(
 
 
 @compiled
+def _embed(
+    values: FloatArray, shares: FloatArray, left: float, bins_per_unit: float,
+    residual: FloatArray, scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Features (N, size) of one scaled column that leave out `left` at most; none if N is 0."""
+    basis, bulk = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    count = np.zeros(1, dtype=np.int64)
+    row = values.reshape(1, values.size)
+    choose_features(row, shares, bins_per_unit, residual, left, left, basis, count, bulk)
+    features = np.empty((count[0], values.size))
+    if count[0] > 0:
+        hermite_features(row, 0, values.size, basis, count, scale, decay, up, back, features)
+    return features
+
+
+@compiled
+def _conclude(
+    features: FloatArray, shares: FloatArray, cross: FloatArray, signs: FloatArray, ridge: float,
+    normalised: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Relevance of a column, trace and Frobenius norm of its projected Gram matrix."""
+    gram = np.dot(features * shares, features.T)
+    removed = np.ascontiguousarray(cross[:, signs.size :])
+    projected = gram - np.dot(removed, removed.T)
+    trace = np.trace(projected)
+    norm = np.sqrt(np.sum(projected * projected))
+    relevance = 0.0
+    if trace > NOTHING * np.trace(gram):
+        relevance, _ = relevance_from_moments(gram, cross, signs, ridge, normalised)
+    return relevance, trace, norm
+
+
+@compiled
 def relate_stored(
     indptr: IntArray, indices: IntArray, data: FloatArray, columns: IntArray,
     weights: FloatArray, total: float, rows: FloatArray, totals: FloatArray,
@@ -162,7 +195,6 @@ def relate_stored(
     left, trace, norm : (k,) results: trace left out, and trace and Frobenius norm of the
         projected Gram matrix that is not
     """
-    basis, bulk = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for j in range(columns.size):
         start, stop = indptr[columns[j]], indptr[columns[j] + 1]
         where = indices[start:stop]
@@ -172,21 +204,82 @@ def relate_stored(
         # the more zeros, the smaller is what centring leaves, and what may be left out of it
         zeros = shares[where.size] / total if values.size > where.size else 0.0
         left[j] = share * total * min(1.0, 4.0 * (1.0 - zeros))
-        one, values = slice(j, j + 1), values.reshape(1, values.size)
-        choose_features(
-            values, shares, bins_per_unit, residual, left[j], left[j], basis, counts[one], bulk
-        )
-        if counts[j] == 0:
+        features = _embed(values, shares, left[j], bins_per_unit, residual, scale, decay, up, back)
+        counts[j] = features.shape[0]
+        if counts[j] > 0:
+            cross = _cross(features, where, rows, totals)
+            relevance[j], trace[j], norm[j] = _conclude(
+                features, shares, cross, signs, ridge, normalised
+            )
+
+
+@compiled
+def _centre_on_observed(cross: FloatArray, rows: FloatArray, n_target: int) -> bool:
+    """Project `cross` (N, R + q) as if rows (m, R + q) of observed samples had been removed.
+
+    The last q columns become those of an orthonormal basis of what is removed. Returns whether
+    the removed rows are independent on these samples; if not, `cross` is spoilt.
+    """
+    n_removed = rows.shape[1] - n_target
+    removed = np.ascontiguousarray(rows[:, n_target:])
+    products = np.dot(removed.T, rows)  # with the target's rows, then with each other
+    for a in range(n_removed):
+        pivot = products[a, n_target + a]
+        if pivot <= 1e-10:
+            return False
+        root = math.sqrt(pivot)
+        # one step of Gram and Schmidt, on products instead of rows
+        for c in range(rows.shape[1]):
+            products[a, c] /= root
+        for m in range(cross.shape[0]):
+            cross[m, n_target + a] /= root
+            for c in range(n_target):
+                cross[m, c] -= cross[m, n_target + a] * products[a, c]
+            for b in range(a + 1, n_removed):
+                cross[m, n_target + b] -= cross[m, n_target + a] * products[a, n_target + b]
+        for b in range(a + 1, n_removed):
+            weight = products[a, n_target + b]
+            for c in range(rows.shape[1]):
+                products[b, c] -= weight * products[a, c]
+    return True
+
+
+@compiled
+def relate_gaps(
+    block: FloatArray, weights: FloatArray, rows: FloatArray, signs: FloatArray,
+    width: float, bins_per_unit: float, residual: FloatArray, share: float,
+    scale: FloatArray, decay: FloatArray, up: FloatArray, back: FloatArray,
+    epsilon: float, normalised: bool,
+    counts: IntArray, relevance: FloatArray, left: FloatArray, trace: FloatArray, norm: FloatArray,
+    total: FloatArray,
+) -> None:  # fmt: skip
+    """Relate incomplete columns with Gaussian kernels to the target, in closed form.
+
+    Parameters
+    ----------
+    block : (k, n) columns, NaN where they are missing
+    weights : (n,) weights of the samples
+    rows : (n, R + q) rows of the target and removed rows
+    signs : (R,) signs of the target's rows
+    width, bins_per_unit, residual, scale, decay, up, back : as in `relate_stored`
+    share : share of the observed weight that may be left out of the trace
+    epsilon, normalised : the measure
+    counts, relevance, left, trace, norm : (k,) results as in `relate_stored`; nothing is restored
+    total : (k,) results: weight of the observed samples
+    """
+    n_target = signs.size
+    for j in range(block.shape[0]):
+        where = np.flatnonzero(~np.isnan(block[j]))
+        values, shares = block[j][where], weights[where]
+        total[j] = shares.sum()
+        if not _scale(values, shares, total[j], width):
             continue
-        features = np.empty((counts[j], values.size))
-        hermite_features(
-            values, 0, values.size, basis, counts[one], scale, decay, up, back, features
-        )
-        gram = np.dot(features * shares, features.T)
-        cross = _cross(features, where, rows, totals)
-        removed = np.ascontiguousarray(cross[:, signs.size :])
-        projected = gram - np.dot(removed, removed.T)
-        trace[j] = np.trace(projected)
-        norm[j] = np.sqrt(np.sum(projected * projected))
-        if trace[j] > NOTHING * np.trace(gram):
-            relevance[j], _ = relevance_from_moments(gram, cross, signs, ridge, normalised)
+        left[j] = share * total[j]
+        features = _embed(values, shares, left[j], bins_per_unit, residual, scale, decay, up, back)
+        picked = rows[where]
+        cross = np.dot(features * np.sqrt(shares), picked)
+        if features.shape[0] > 0 and _centre_on_observed(cross, picked, n_target):
+            counts[j] = features.shape[0]
+            relevance[j], trace[j], norm[j] = _conclude(
+                features, shares, cross, signs, epsilon * total[j], normalised
+            )

@@ -30,7 +30,14 @@ from hsiclasso.embedding import (
 )
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Found", "Relate", "error_bound", "nothing_left", "one_width"]
+__all__ = [
+    "Found",
+    "Relate",
+    "closed_form_bound",
+    "error_bound",
+    "nothing_left",
+    "one_width",
+]
 
 #: Makes features for a share of the trace that they may leave out; returns what they do.
 Expand = Callable[[float], tuple[FloatArray, float]]
@@ -356,6 +363,17 @@ def error_bound(
     """Bound the relative error of a matrix from what was left out, its trace and rank."""
     norm = shrinkage.least_norm(np.maximum(trace, np.finfo(float).tiny), rank)
     return left * shrinkage.lipschitz / norm
+
+
+def closed_form_bound(
+    ridge: FloatArray | float, left: FloatArray, trace: FloatArray, norm: FloatArray, rank: IntArray
+) -> FloatArray:
+    """Bound the relative errors of columns whose trace, and norm before shrinkage, are known."""
+    tiny = np.finfo(float).tiny
+    if not np.any(ridge):
+        return left / np.maximum(norm, tiny)
+    mean = np.maximum(trace, tiny) / np.maximum(rank, 1)
+    return np.asarray(left * (mean + ridge) / (ridge * mean))  # as `Shrinkage.least_norm`
 
 
 def one_width(kernel: Kernel) -> float | None:

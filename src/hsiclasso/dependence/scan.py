@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.gaps import RelateGaps
 from hsiclasso.dependence.levels import RelateLevels
 from hsiclasso.dependence.measures import Measure
 from hsiclasso.dependence.relate import Found, Relate
@@ -124,8 +125,8 @@ class _Pass:
         self.levels = RelateLevels(self.relate) if one_byte else None
         self.stored = RelateStored(self.relate) if sparse else None
         counted = any(isinstance(e.kernel, Delta) for e in features.embeddings)
-        useful = (counted or features.least_observed) and features.samples.covariates is None
-        self.few = RelateLevels(self.relate) if useful and target.product is None else None
+        useful = (counted or features.least_observed) and target.product is None
+        self.gaps = RelateGaps(self.relate) if useful else None
         self.entries = _BYTES if one_byte else _BLOCK
         if sparse:  # so many stored ones
             size = features.n_samples * features.n_features
@@ -155,25 +156,4 @@ class _Pass:
             first, last = part.start + int(some[0]), part.start + int(some[-1])
             columns = slice(first, last + 1) if whole else part.start + some
             block = features.source.block(columns).T
-            found.put(some, self._numbers(block, embedding))
-
-    def _numbers(self, block: FloatArray, embedding: Embedding) -> Found:
-        """Relate a (k, n) block of numbers: by their levels, where explicit rows would be slow.
-
-        These are columns with missing values, or under a delta kernel, of a few whole numbers.
-        """
-        known = self.features.observed(block)
-        counted = isinstance(embedding.kernel, Delta)
-        useful = counted or known is not None
-        if not useful or self.few is None or not self.few.serves(embedding):
-            return self.relate.block(block, embedding)
-        known = np.ones(block.shape, dtype=bool) if known is None else known
-        observed = known.sum(axis=1)
-        enough = observed >= self.features.least_observed
-        places = np.flatnonzero(enough & (counted | (observed < self.features.n_samples)))
-        few, part = self.few.by_level(block[places], known[places], embedding)
-        found = Found.nothing(len(block), self.features.n_samples)
-        found.put(places[few], part)
-        others = np.setdiff1d(np.arange(len(block)), places[few])
-        found.put(others, self.relate.block(block[others], embedding))
-        return found
+            found.put(some, (self.gaps or self.relate.block)(block, embedding))

@@ -14,7 +14,14 @@ import numpy as np
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Stored
 from hsiclasso.dependence.levels import MAX_LEVELS, RelateLevels
-from hsiclasso.dependence.relate import Found, Relate, error_bound, nothing_left, one_width
+from hsiclasso.dependence.relate import (
+    Found,
+    Relate,
+    closed_form_bound,
+    error_bound,
+    nothing_left,
+    one_width,
+)
 from hsiclasso.embedding import BINS_PER_UNIT, NOTHING, Embedding, bases
 
 __all__ = ["RelateStored"]
@@ -94,10 +101,7 @@ class RelateStored:
             made.scale, made.decay, made.up, made.back,
             shrinkage.ridge, relate.measure.normalised, counts, relevance, left, trace, norm,
         )  # fmt: skip
-        tiny = np.finfo(float).tiny
-        if shrinkage.ridge:
-            norm = shrinkage.least_norm(np.maximum(trace, tiny), np.maximum(counts, 1))
-        bound = left * shrinkage.lipschitz / np.maximum(norm, tiny)
+        bound = closed_form_bound(shrinkage.ridge, left, trace, norm, counts)
         served = (counts > 0) & (bound <= relate.tol)
         where = places[served]
         found.relevance[where], found.error[where] = relevance[served], bound[served]

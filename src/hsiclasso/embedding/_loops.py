@@ -21,6 +21,7 @@ __all__ = [
     "count_pairs_within",
     "features_needed",
     "hermite_features",
+    "median_of_pairs",
     "pivoted_cholesky",
     "standardise",
     "table_features",
@@ -325,3 +326,20 @@ def count_pairs_within(values: FloatArray, weights: FloatArray, distance: float)
         pairs += weights[last] * between
         between += weights[last]
     return pairs
+
+
+@compiled
+def median_of_pairs(values: FloatArray, weights: FloatArray) -> float:
+    """Least distance that at least half of the pairs of distinct sorted `values` do not exceed."""
+    n_zero = count_pairs_within(values, weights, 0.0)
+    low, high = 0.0, values[-1] - values[0]
+    n_pairs = count_pairs_within(values, weights, high) - n_zero
+    # bisect on the distance until no double lies between the ends
+    middle = 0.5 * (low + high)
+    while low < middle < high:
+        if 2 * (count_pairs_within(values, weights, middle) - n_zero) >= n_pairs:
+            high = middle
+        else:
+            low = middle
+        middle = 0.5 * (low + high)
+    return float(high)

@@ -52,23 +52,14 @@ def median_distance(column: FloatArray, weights: FloatArray | None = None) -> fl
     >>> median_distance(np.array([0.0, 0.0, 1.0, 3.0]))
     2.0
     """
-    from hsiclasso.embedding._loops import count_pairs_within
+    from hsiclasso.embedding._loops import median_of_pairs
 
     order = np.argsort(column, kind="stable")
     values = column[order]
     # sums of equal weights are to be as exact as those of ones
     equal = weights is None or np.ptp(weights) == 0
     weights = np.ones(values.size) if weights is None or equal else weights[order]
-    n_zero = count_pairs_within(values, weights, 0.0)
-    low, high = 0.0, float(values[-1] - values[0])
-    n_pairs = count_pairs_within(values, weights, high) - n_zero
-    # Bisect on the distance until no double lies between the ends.
-    while (middle := 0.5 * (low + high)) not in (low, high):
-        if 2 * (count_pairs_within(values, weights, middle) - n_zero) >= n_pairs:
-            high = middle
-        else:
-            low = middle
-    return high
+    return median_of_pairs(values, weights)
 
 
 def median_vector_distance(vectors: FloatArray, weights: FloatArray | None = None) -> float:
