@@ -38,14 +38,6 @@ def _ignore(calls: np.ndarray, y: np.ndarray) -> np.ndarray:
     return HSICLasso(_SELECTED, missing="ignore", min_observed=_LEAST).fit(calls, y).selected_
 
 
-def _ignore_wary(calls: np.ndarray, y: np.ndarray) -> np.ndarray:
-    share = np.mean(~np.isnan(calls), axis=0)
-    selector = HSICLasso(
-        _SELECTED, missing="ignore", min_observed=_LEAST, penalty_weights=1 / share
-    )
-    return selector.fit(calls, y).selected_
-
-
 def _mean(calls: np.ndarray, y: np.ndarray) -> np.ndarray:
     filled = np.where(np.isnan(calls), np.nanmean(calls, axis=0), calls)
     return HSICLasso(_SELECTED).fit(filled, y).selected_
@@ -58,7 +50,6 @@ def _complete(calls: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 METHODS = {
     'missing="ignore"': _ignore,
-    "the same, penalty times 1 / share observed": _ignore_wary,
     "mean filled in": _mean,
     "incomplete SNPs dropped": _complete,
 }
