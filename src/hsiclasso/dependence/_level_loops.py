@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso.dependence._loops import shrunk_energy
 from hsiclasso.embedding.samples import NOTHING
 
 __all__ = ["DELTA", "GAUSSIAN", "INDICATOR", "relate_levels", "sum_levels", "sum_three_levels"]
@@ -360,34 +361,6 @@ def _norm(gram: FloatArray, size: int) -> float:
 
 
 @compiled
-def _shrunk_energy(
-    gram: FloatArray, cross: FloatArray, signs: FloatArray, size: int, ridge: float
-) -> float:
-    """Sum of ``sign_r cross_r' (gram + ridge I)^-1 cross_r``; `gram` and `cross` are overwritten.
-
-    `gram` is read in its lower half, `cross` (size, r) in as many columns as there are signs.
-    """
-    energy = 0.0
-    for j in range(size):
-        pivot = gram[j, j] + ridge
-        for i in range(j):
-            weight = gram[j, i]
-            pivot -= weight * weight
-            for r in range(signs.size):
-                cross[j, r] -= weight * cross[i, r]
-        inverse = 1.0 / math.sqrt(pivot)
-        for k in range(j + 1, size):
-            value = gram[k, j]
-            for i in range(j):
-                value -= gram[k, i] * gram[j, i]
-            gram[k, j] = value * inverse
-        for r in range(signs.size):
-            cross[j, r] *= inverse
-            energy += signs[r] * cross[j, r] * cross[j, r]
-    return energy
-
-
-@compiled
 def relate_levels(
     sums: FloatArray, counts: FloatArray, values: FloatArray, signs: FloatArray,
     kernel: int, width: float, observed: FloatArray, ridge: FloatArray, normalised: bool,
@@ -444,6 +417,6 @@ def relate_levels(
             rank = _factorise(matrix, size, factor, residual)
             _project(factor, scaled, size, rank, signs.size, cross, gram)
             if not normalised:
-                relevance[c] = _shrunk_energy(gram, cross, signs, rank, ridge[c])
+                relevance[c] = shrunk_energy(gram[:rank, :rank], cross[:rank], signs, ridge[c])
             else:
                 relevance[c] /= _norm(gram, rank)

@@ -22,10 +22,11 @@ _PIECE = 1_000_000
 def shrunk_energy(gram: FloatArray, cross: FloatArray, signs: FloatArray, ridge: float) -> float:
     """Sum of the signed squares of ``L^-1 cross`` with ``L L' = gram + ridge I``.
 
-    `gram` (N, N) and `cross` (N, r) are overwritten; `signs` (r,) belong to the columns.
+    `gram` (N, N), of which the lower half is read, and `cross` (N, r or more) are overwritten;
+    `signs` (r,) belong to the columns of `cross`.
     """
     size = gram.shape[0]
-    width = cross.shape[1]
+    width = signs.size
     energy = 0.0
     for j in range(size):
         pivot = gram[j, j] + ridge

@@ -6,7 +6,7 @@ import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.levels import RelateLevels
-from hsiclasso.dependence.relate import Found, Relate, closed_form_bound, one_width
+from hsiclasso.dependence.relate import ClosedFormResults, Found, Relate, one_width
 from hsiclasso.embedding import BINS_PER_UNIT, Delta, Embedding, bases
 
 __all__ = ["RelateGaps"]
@@ -71,20 +71,14 @@ class RelateGaps:
         relate, width = self.relate, one_width(embedding.kernel)
         if embedding.method != "auto" or width is None or not places.size:
             return
-        measure, made = relate.measure, bases()
-        whole = relate.samples.total
-        shrinkage = measure.shrinkage(whole)
-        counts = np.zeros(places.size, dtype=np.int64)
-        relevance, left, trace, norm, total = (np.zeros(places.size) for _ in range(5))
+        measure, made, whole = relate.measure, bases(), relate.samples.total
+        share = measure.shrinkage(whole).usual_share(relate.tol, whole)
+        results, total = ClosedFormResults.nothing(places.size), np.zeros(places.size)
         relate_gaps(
             block[places], self.weights, self.rows, self.signs, width, float(BINS_PER_UNIT),
-            made.residual, shrinkage.usual_share(relate.tol, whole),
-            made.scale, made.decay, made.up, made.back, measure.epsilon, measure.normalised,
-            counts, relevance, left, trace, norm, total,
+            made.residual, share, made.scale, made.decay, made.up, made.back,
+            measure.epsilon, measure.normalised,
+            results.counts, results.relevance, results.left, results.trace, results.norm, total,
         )  # fmt: skip
-        bound = closed_form_bound(measure.epsilon * total, left, trace, norm, counts)
-        served = (counts > 0) & (bound <= relate.tol)
-        where = places[served]
-        restored = [measure.restoration(t / whole) for t in total[served]]
-        found.relevance[where] = relevance[served] * restored
-        found.error[where], found.varies[where] = bound[served], True
+        results.relevance[:] *= [measure.restoration(t / whole) for t in total]
+        results.put(places, found, relate.tol, measure.epsilon * total)

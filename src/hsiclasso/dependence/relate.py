@@ -31,9 +31,9 @@ from hsiclasso.embedding import (
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
+    "ClosedFormResults",
     "Found",
     "Relate",
-    "closed_form_bound",
     "error_bound",
     "nothing_left",
     "one_width",
@@ -365,15 +365,49 @@ def error_bound(
     return left * shrinkage.lipschitz / norm
 
 
-def closed_form_bound(
-    ridge: FloatArray | float, left: FloatArray, trace: FloatArray, norm: FloatArray, rank: IntArray
-) -> FloatArray:
-    """Bound the relative errors of columns whose trace, and norm before shrinkage, are known."""
-    tiny = np.finfo(float).tiny
-    if not np.any(ridge):
-        return left / np.maximum(norm, tiny)
-    mean = np.maximum(trace, tiny) / np.maximum(rank, 1)
-    return np.asarray(left * (mean + ridge) / (ridge * mean))  # as `Shrinkage.least_norm`
+@dataclass(frozen=True)
+class ClosedFormResults:
+    """What a loop finds for columns that it expands one by one; arrays of shape (k,).
+
+    Attributes
+    ----------
+    counts : ndarray of int
+        Features used, 0 where no expansion serves.
+    relevance : ndarray
+    left : ndarray
+        Trace that is left out.
+    trace, norm : ndarray
+        Trace and Frobenius norm of the projected Gram matrix, before any shrinkage.
+    """
+
+    counts: IntArray
+    relevance: FloatArray
+    left: FloatArray
+    trace: FloatArray
+    norm: FloatArray
+
+    @classmethod
+    def nothing(cls, size: int) -> ClosedFormResults:
+        """Return results to be filled in."""
+        return cls(np.zeros(size, dtype=np.int64), *(np.zeros(size) for _ in range(4)))
+
+    def put(
+        self, places: IntArray, found: Found, tol: float, ridge: FloatArray | float
+    ) -> IntArray:
+        """Fill in what is accurate enough; return the places of the other columns."""
+        bound = self._bound(ridge)
+        served = (self.counts > 0) & (bound <= tol)
+        where = places[served]
+        found.relevance[where], found.error[where] = self.relevance[served], bound[served]
+        found.varies[where] = True
+        return np.asarray(places[~served])
+
+    def _bound(self, ridge: FloatArray | float) -> FloatArray:
+        tiny = np.finfo(float).tiny
+        if not np.any(ridge):
+            return self.left / np.maximum(self.norm, tiny)
+        mean = np.maximum(self.trace, tiny) / np.maximum(self.counts, 1)
+        return np.asarray(self.left * (mean + ridge) / (ridge * mean))  # as `Shrinkage.least_norm`
 
 
 def one_width(kernel: Kernel) -> float | None:

@@ -15,9 +15,9 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Stored
 from hsiclasso.dependence.levels import MAX_LEVELS, RelateLevels
 from hsiclasso.dependence.relate import (
+    ClosedFormResults,
     Found,
     Relate,
-    closed_form_bound,
     error_bound,
     nothing_left,
     one_width,
@@ -92,21 +92,15 @@ class RelateStored:
         total = relate.samples.total
         shrinkage = relate.measure.shrinkage(total)
         share = shrinkage.usual_share(relate.tol, total)
-        made = bases()
-        counts = np.zeros(places.size, dtype=np.int64)
-        relevance, left, trace, norm = (np.zeros(places.size) for _ in range(4))
+        made, results = bases(), ClosedFormResults.nothing(places.size)
         relate_stored(
             *stored, places, self.weights, total, self.rows, self.totals, self.signs,
             width, float(BINS_PER_UNIT), made.residual, share,
             made.scale, made.decay, made.up, made.back,
-            shrinkage.ridge, relate.measure.normalised, counts, relevance, left, trace, norm,
+            shrinkage.ridge, relate.measure.normalised,
+            results.counts, results.relevance, results.left, results.trace, results.norm,
         )  # fmt: skip
-        bound = closed_form_bound(shrinkage.ridge, left, trace, norm, counts)
-        served = (counts > 0) & (bound <= relate.tol)
-        where = places[served]
-        found.relevance[where], found.error[where] = relevance[served], bound[served]
-        found.varies[where] = True
-        return np.asarray(places[~served])
+        return results.put(places, found, relate.tol, shrinkage.ridge)
 
     def _explicit(self, stored: Stored, j: int, embedding: Embedding, found: Found) -> None:
         """Relate one column by explicit features of its stored values and of zero."""
