@@ -238,7 +238,7 @@ class TestErrors:
     ):
         (tmp_path / "folder.csv").mkdir()
         before = table.read_bytes()
-        monkeypatch.setattr("hsiclasso.data.read_table", None)
+        monkeypatch.setattr("hsiclasso.data.files.read_table", None)
         assert message in self.fail(table, "-t", "label", option, tmp_path / name)
         assert table.read_bytes() == before
 

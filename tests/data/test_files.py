@@ -8,7 +8,7 @@ import gzip
 import numpy as np
 import pytest
 
-from hsiclasso.data import Table, read_table
+from hsiclasso.data.files import Table, read_table
 from hsiclasso.errors import InvalidInputError
 
 LABELS = ["x", "y", "x", "y"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hsiclasso import InvalidInputError
-from hsiclasso.data import read_groups
+from hsiclasso.data.groups import read_groups
 
 EXPECTED = {"TP53": "apoptosis", "EGFR": "growth", "MYC": "growth"}
 ROWS = [("gene", "pathway"), *EXPECTED.items()]

@@ -409,7 +409,6 @@ def test_constant_covariates_change_nothing_by_subtraction(given, X, y, rng):
 def test_no_covariates_at_all(X, y):
     plain = HSICLasso(3).fit(X, y)
     assert_same(HSICLasso(3, covariates=[]).fit(X, y), plain)
-    assert_same(HSICLasso(3, covariate_method="subtract").fit(X, y), plain)
 
 
 def test_covariates_of_dropped_samples_do_not_matter(X, y, age):

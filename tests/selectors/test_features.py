@@ -90,7 +90,7 @@ KERNELS = {
     "median": ({"x_width": "median"}, Gaussian("median")),
     "widths": ({"x_width": (0.5, 1.0, "median", 4.0)}, Gaussian((0.5, 1.0, "median", 4.0))),
     "list of widths": ({"x_width": [0.2, 2.0]}, Gaussian((0.2, 2.0))),
-    "object": ({"x_kernel": Gaussian(2.0), "x_width": 0.1}, Gaussian(2.0)),
+    "object": ({"x_kernel": Gaussian(2.0)}, Gaussian(2.0)),
     "laplace": ({"x_kernel": "laplace"}, Laplace()),
     "laplace, narrow": ({"x_kernel": "laplace", "x_width": 0.3}, Laplace(0.3)),
     "laplace, median": ({"x_kernel": "laplace", "x_width": "median"}, Laplace("median")),

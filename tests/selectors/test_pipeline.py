@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from hsiclasso import (
     ConstantFeatureWarning,
     FewerFeaturesWarning,
+    Gaussian,
     HSICLasso,
     InvalidInputError,
     NOCCOLasso,
@@ -226,6 +227,29 @@ BAD_OPTIONS = [
 def test_bad_options(options, message, data):
     with pytest.raises(InvalidInputError, match=message):
         HSICLasso(**options).fit(*data)
+
+
+NO_MEANING = [
+    ({"x_kernel": "delta", "x_width": 2.0}, "x_width=2.0 has no meaning beside x_kernel='delta'"),
+    ({"x_kernel": Gaussian(0.5), "x_width": 2.0}, r"beside x_kernel=Gaussian\(width=0.5\)"),
+    ({"y_kernel": "linear", "y_width": "median"}, "y_width='median' has no meaning beside"),
+    ({"multioutput": "joint"}, "multioutput='joint' has no meaning for a target of one column"),
+    ({"covariate_method": "subtract"}, "'subtract' has no meaning without covariates"),
+    (
+        {"y_kernel": lambda a, b: 1.0 + (a == b), "y_transform": "rank"},
+        "y_transform='rank' has no meaning for a target under a function",
+    ),
+    (
+        {"y_kernel": lambda a, b: 1.0 + (a == b), "task": "ordinal"},
+        "task='ordinal' has no meaning for a target under a function",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), NO_MEANING)
+def test_options_that_have_no_meaning_are_refused(options, message, data):
+    with pytest.raises(InvalidInputError, match=message):
+        HSICLasso(2, **options).fit(*data)
 
 
 def test_bad_epsilon(data):

@@ -84,7 +84,7 @@ class Choices:
         target : TargetOptions, optional
             How the target is understood.
         """
-        from hsiclasso.data import read_groups
+        from hsiclasso.data.groups import read_groups
         from hsiclasso.dependence import make_measure
         from hsiclasso.selectors import (
             FeatureOptions,

@@ -10,7 +10,8 @@ from hsiclasso._types import BoolArray
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from hsiclasso.data import Source, Table
+    from hsiclasso.data import Source
+    from hsiclasso.data.files import Table
 
 __all__ = ["check_complete"]
 

@@ -13,7 +13,7 @@ from hsiclasso.cli.parse import Width
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from hsiclasso.data import Table
+    from hsiclasso.data.files import Table
     from hsiclasso.selectors import TargetOptions
     from hsiclasso.selectors.targets import MultiOutput, Task
 
@@ -111,7 +111,7 @@ class Inputs:
 
     def read(self) -> Table:
         """Read the table, and the matrix between its samples if there is one."""
-        from hsiclasso.data import read_table
+        from hsiclasso.data.files import read_table
         from hsiclasso.data.matrices import read_matrix
 
         between = self.affinity or self.graph

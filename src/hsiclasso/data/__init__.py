@@ -1,7 +1,5 @@
-"""Station 1: input -> named column blocks."""
+"""Station 1: input -> named column blocks. Files are read by `hsiclasso.data.files`."""
 
-from hsiclasso.data.files import Table, read_table
-from hsiclasso.data.groups import read_groups
 from hsiclasso.data.rows import RowSubset
 from hsiclasso.data.sources import Kind, Missing, Source, Stored, as_source, check_finite
 from hsiclasso.data.synthetic import make_data1, make_data2
@@ -12,11 +10,8 @@ __all__ = [
     "RowSubset",
     "Source",
     "Stored",
-    "Table",
     "as_source",
     "check_finite",
     "make_data1",
     "make_data2",
-    "read_groups",
-    "read_table",
 ]

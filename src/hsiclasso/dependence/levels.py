@@ -20,6 +20,7 @@ __all__ = ["MAX_LEVELS", "RelateLevels"]
 MAX_LEVELS = 64
 #: Columns with up to so many levels are summed at once, by a faster loop if they are three.
 _STEPS = (3, 16, MAX_LEVELS)
+_LEAST_PER_LEVEL = 32
 
 
 class RelateLevels:
@@ -56,7 +57,7 @@ class RelateLevels:
         lowest, highest = small.min(axis=0), small.max(axis=0)
         n_levels = highest.astype(np.int64) - lowest + 1
         fewest = 0
-        for most in _STEPS:
+        for most in self._steps(embedding):
             some = np.flatnonzero((n_levels > fewest) & (n_levels <= most))
             fewest = most
             if some.size:
@@ -64,7 +65,16 @@ class RelateLevels:
                 values = lowest[some, None].astype(np.float64) + np.arange(most)
                 part = self._few(codes, values, most, embedding)
                 found.put(places[some], part)
-        return np.asarray(places[n_levels > MAX_LEVELS])
+        return np.asarray(places[n_levels > fewest])
+
+    def _steps(self, embedding: Embedding) -> list[int]:
+        """Numbers of levels up to which columns are counted.
+
+        With few samples for each level a Gaussian column is related faster as numbers.
+        """
+        counted = isinstance(embedding.kernel, Delta)
+        n = self.relate.samples.n
+        return [most for most in _STEPS if counted or most == 3 or n >= _LEAST_PER_LEVEL * most]
 
     def _few(
         self, codes: np.ndarray[Any, Any], values: FloatArray, n_levels: int, embedding: Embedding

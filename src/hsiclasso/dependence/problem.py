@@ -24,7 +24,7 @@ _MIN_PARTS = 8
 #: Shares of the samples that threads take when columns are few.
 _SHARES = 4
 #: Doubles of stacked factors multiplied at once.
-_STACK = 1 << 19
+_STACK = 1 << 18
 #: Fewest samples multiplied at once.
 _LEAST_RUN = 256
 

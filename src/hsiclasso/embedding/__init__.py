@@ -21,6 +21,7 @@ from hsiclasso.embedding.kernels import (
     Polynomial,
     Width,
     as_kernel,
+    check_width_applies,
 )
 from hsiclasso.embedding.markov import LaplaceMatrix, laplace_matrix
 from hsiclasso.embedding.samples import NOTHING, Samples
@@ -54,6 +55,7 @@ __all__ = [
     "as_kernel",
     "bases",
     "check_vector_kernel",
+    "check_width_applies",
     "factor_columns",
     "laplace_matrix",
     "median_distance",

@@ -5,7 +5,7 @@ What a kernel makes of a column is in `hsiclasso.embedding.expand`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ __all__ = [
     "Polynomial",
     "Width",
     "as_kernel",
+    "check_width_applies",
 ]
 
 Width = float | Literal["median"]
@@ -174,6 +175,28 @@ def as_kernel(value: Any, *, width: Any = 1.0, what: str = "kernel") -> Kernel:
     raise InvalidInputError(
         f"{what}={value!r} is unknown: choose one of {', '.join(map(repr, KERNEL_NAMES))}, or a "
         "kernel object such as Gaussian(0.5)."
+    )
+
+
+def check_width_applies(kernel: Any, width: Any, what: str) -> None:
+    """Raise if a width is given beside a kernel that takes none of it.
+
+    Parameters
+    ----------
+    kernel : str or object
+        What was asked for.
+    width : float, "median" or tuple
+        Width given beside it; 1.0 is the default.
+    what : str
+        ``"x"`` or ``"y"``.
+    """
+    takes = isinstance(kernel, str) and kernel in ("auto", "gaussian", "laplace")
+    if takes or isinstance(kernel, Mapping) or width == 1.0:
+        return
+    raise InvalidInputError(
+        f"{what}_width={width!r} has no meaning beside {what}_kernel={kernel!r}: it is the width "
+        "of a Gaussian or Laplace kernel given by name; leave it out, or give it to the object, as "
+        "in Gaussian(0.5)."
     )
 
 

@@ -134,6 +134,11 @@ class CovariateOptions:
         """
         columns = np.unique(ColumnFinder(source)("covariates", self.columns))
         found = _read(source, columns)
+        if table is None and not columns.size and self.method != "project":
+            raise InvalidInputError(
+                f"covariate_method={self.method!r} has no meaning without covariates: name "
+                "columns, or pass values to fit."
+            )
         if table is not None:
             own, labels = _as_table(table)
             n = source.n_samples if rows is None else rows.size

@@ -20,6 +20,7 @@ from hsiclasso.embedding import (
     Samples,
     as_kernel,
     check_vector_kernel,
+    check_width_applies,
 )
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.columns import ColumnFinder, close_matches
@@ -77,6 +78,7 @@ class FeatureOptions:
                 self._named(value, f"x_kernel[{key!r}]")
         elif self.kernel != "auto":
             self._named(self.kernel, "x_kernel")
+        check_width_applies(self.kernel, self.width, "x")
         number = isinstance(self.min_observed, int | float | np.number)
         if not number or isinstance(self.min_observed, bool) or not self.min_observed > 0:
             raise InvalidInputError(
@@ -138,7 +140,8 @@ class FeatureOptions:
         self, source: Source, find: ColumnFinder, joint: Mapping[int, tuple[str, IntArray]]
     ) -> tuple[tuple[Embedding, ...], IntArray | None]:
         kind = source.uniform_kind
-        if kind is not None and not joint and not isinstance(self.kernel, Mapping):
+        simple = not joint and not isinstance(self.kernel, Mapping)
+        if kind is not None and kind not in _LABELS and simple:
             return (self._embedding(self._by_kind(kind, "")),), None
         rules = _Rules(self, source, find, {name for name, _ in joint.values()})
         kernels = [rules(j) for j in range(source.n_features)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from scipy import sparse
@@ -24,7 +24,14 @@ from hsiclasso.dependence import (
     check_adjacency,
     check_affinity,
 )
-from hsiclasso.embedding import Delta, Gaussian, Kernel, as_kernel, check_vector_kernel
+from hsiclasso.embedding import (
+    Delta,
+    Gaussian,
+    Kernel,
+    as_kernel,
+    check_vector_kernel,
+    check_width_applies,
+)
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["MultiOutput", "PreparedTarget", "TargetOptions", "Task", "prepare_target"]
@@ -92,6 +99,7 @@ class TargetOptions:
                 )
         if self.matrix_kernel is None and not self.by_pairs and self.kernel != "auto":
             as_kernel(self.kernel, width=self.width, what="y_kernel")
+        check_width_applies(self.kernel, self.width, "y")
 
     @property
     def by_pairs(self) -> bool:
@@ -160,6 +168,7 @@ def prepare_target(
             "requires y to be passed, but the target y is None: pass one value per sample."
         )
     form = _read(y, n_samples, options)
+    _check_options(form, options)
     missing = form.missing()
     if missing.any() and options.missing == "error":
         raise InvalidInputError(
@@ -195,6 +204,22 @@ def _read(y: Any, n: int, options: TargetOptions) -> _Form:
     if len(columns) == 1:
         return _Column(columns[0], _is_ordered(_output(y, 0) if hasattr(y, "columns") else y))
     return _Table(columns)
+
+
+def _check_options(form: _Form, options: TargetOptions) -> None:
+    """Raise if an option has no meaning for a target of this form."""
+    values = isinstance(form, _Column | _Table | _Survival)
+    given = {
+        "task": options.task if not values else "auto",
+        "y_transform": options.transform if not values else None,
+        "multioutput": options.multioutput if not isinstance(form, _Table) else "auto",
+    }
+    defaults = {"task": "auto", "y_transform": None, "multioutput": "auto"}
+    for name, value in given.items():
+        if value != defaults[name]:
+            raise InvalidInputError(
+                f"{name}={value!r} has no meaning for {form.words}: leave it out."
+            )
 
 
 def _check_length(length: int, n: int) -> None:
@@ -242,6 +267,8 @@ def _is_ordered(y: Any) -> bool:
 class _Objects:
     """Objects of any sort, under a function of two of them."""
 
+    words = "a target under a function of two of them"
+
     def __init__(self, items: list[Any]) -> None:
         self.items = items
 
@@ -255,6 +282,8 @@ class _Objects:
 
 class _Matrix:
     """A matrix between samples: affinities, or the links of a graph."""
+
+    words = "a matrix between samples"
 
     def __init__(self, matrix: Any, n: int) -> None:
         self.matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
@@ -279,6 +308,7 @@ class _Survival:
 
     time: FloatArray
     event: FloatArray
+    words: ClassVar[str] = "times and events"
 
     def missing(self) -> BoolArray:
         return np.asarray(np.isnan(self.time) | np.isnan(self.event))
@@ -342,6 +372,8 @@ def _read_survival(y: Any) -> _Survival:
 class _Column:
     """One value per sample."""
 
+    words = "a target of one column"
+
     def __init__(self, values: _Array, ordered: bool = False) -> None:
         self.values = _plain(values)
         self.ordered = ordered
@@ -375,6 +407,8 @@ class _Column:
 
 class _Table:
     """Several values per sample: outputs or labels."""
+
+    words = "a target of several columns"
 
     def __init__(self, columns: list[_Array]) -> None:
         self.columns = [_plain(column) for column in columns]
