@@ -18,7 +18,7 @@ __all__ = ["DependenceProblem"]
 
 #: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
 #: double precision, between these limits.
-_CACHE_BYTES = (32 * 2**20, 512 * 2**20)
+_CACHE_BYTES = (64 * 2**20, 512 * 2**20)
 #: Parts of a block that are worth a pool of threads.
 _MIN_PARTS = 8
 #: Shares of the samples that threads take when columns are few.
