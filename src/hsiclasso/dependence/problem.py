@@ -18,7 +18,9 @@ __all__ = ["DependenceProblem"]
 
 #: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
 #: double precision, between these limits.
-_CACHE_BYTES = (64 * 2**20, 512 * 2**20)
+_CACHE_BYTES = (32 * 2**20, 512 * 2**20)
+#: Where columns are many and short, more of them: so many bytes for each, up to twice the least.
+_CACHE_PER_COLUMN = 6400
 #: Parts of a block that are worth a pool of threads.
 _MIN_PARTS = 8
 #: Shares of the samples that threads take when columns are few.
@@ -57,7 +59,9 @@ class DependenceProblem:
         self._n_threads = n_threads
         self._cache: OrderedDict[int, Matrix] = OrderedDict()
         self._kept: dict[int, Matrix] = {}
-        self._free_bytes = int(np.clip(features.source.n_stored, *_CACHE_BYTES))
+        least, most = _CACHE_BYTES
+        least = int(np.clip(_CACHE_PER_COLUMN * features.n_features, least, 2 * least))
+        self._free_bytes = int(np.clip(features.source.n_stored, least, most))
         self._norm2: dict[int, float] = {}
         self._log: list[tuple[IntArray, IntArray, FloatArray]] = []
         # a stack of factors, of rank 16 or so, should stay small

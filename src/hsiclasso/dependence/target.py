@@ -22,6 +22,7 @@ from hsiclasso.dependence.split import SplitRows, split_rows
 from hsiclasso.dependence.survival import log_rank_rows
 from hsiclasso.embedding import (
     NOTHING,
+    Delta,
     Embedding,
     Factor,
     Kernel,
@@ -228,11 +229,9 @@ class _Maker:
             )
         if isinstance(kernel, Laplace) and not self.measure.epsilon:
             return self.laplace(data.values, embedding)
-        if isinstance(kernel, Laplace) and self.samples.n > DENSE:
-            raise InvalidInputError(
-                "y_kernel='laplace' with NOCCO needs a matrix of all pairs of samples, and there "
-                f"are {self.samples.n}: use HSICLasso, another kernel, or at most {DENSE} samples."
-            )
+
+        for values in data.values:
+            _check_rank(values, kernel)
 
         def expand(share: float) -> tuple[FloatArray, float]:
             parts = [embedding.expand(values, share, weights) for values in data.values]
@@ -259,6 +258,7 @@ class _Maker:
 
     def censored(self, data: Censored) -> Target:
         weights = self.samples.weights
+        _check_rank(data.time, data.kernel)
         features, left = Embedding(data.kernel, self.tol).expand(data.time, 1e-13, weights)
         rows = log_rank_rows(features, data.time, data.event, weights)
         size = float(np.sum(np.square(rows)))
@@ -394,6 +394,16 @@ def subtract(target: Target, factor: Factor) -> Target:
         laplace=(),
         product=lambda others: product(others) - beta * (others @ rows.T) @ rows,
     )
+
+
+def _check_rank(values: FloatArray, kernel: Kernel) -> None:
+    """Raise if a kernel has a factor of one row per distinct value, and these are too many."""
+    full = isinstance(kernel, Delta | Laplace)
+    if full and (n_distinct := np.unique(values).size) > DENSE:
+        raise InvalidInputError(
+            f"y has {n_distinct} distinct values, and {kernel!r} needs a row for each here: take a "
+            f"Gaussian kernel, HSICLasso instead of NOCCO, or at most {DENSE} of them."
+        )
 
 
 def _norm2_by_products(multiply: Callable[[FloatArray], FloatArray], n: int) -> float:
