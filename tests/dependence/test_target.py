@@ -339,5 +339,5 @@ def test_a_heavy_tail_is_split(measure, rng):
 @pytest.mark.parametrize("kernel", [Delta(), Laplace()], ids=str)
 def test_kernels_of_full_rank_are_refused_for_many_values(kernel):
     time = np.arange(4001.0)
-    with pytest.raises(InvalidInputError, match="y has 4001 distinct values.*Gaussian kernel"):
+    with pytest.raises(InvalidInputError, match=r"y has 4001 distinct values.*Gaussian kernel"):
         make_target(Censored(time, time > 0, kernel), make_measure("hsic"), Samples(4001))
