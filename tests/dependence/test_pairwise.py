@@ -193,18 +193,6 @@ def test_zero_matrix_has_no_rows():
     assert signs.shape == (0,)
 
 
-def test_negative_eigenvalues_where_they_are_unwelcome(rng):
-    basis = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    matrix = (basis * [3.0, 2.0, 1.0, -1e-4, -1e-5]) @ basis.T
-    matrix = (matrix + matrix.T) / 2
-    assert eigen_rows(matrix, 1e-6)[1].tolist() == [1, 1, 1, -1, -1]
-    rows, signs = eigen_rows(matrix, 1e-3, allow_negative=False)
-    assert signs.tolist() == [1, 1, 1]
-    assert np.linalg.norm(rows.T @ rows - matrix) <= 1e-3 * np.linalg.norm(matrix)
-    with pytest.raises(InvalidInputError, match=r"eigenvalue -0\.0001 .*positive semi-definite"):
-        eigen_rows(matrix, 1e-6, allow_negative=False)
-
-
 def test_distances_become_rows_with_signs(rng):
     items = words(rng, 30, length=6)
     gram = pairwise_gram(items, edit_distance)

@@ -341,3 +341,29 @@ def test_kernels_of_full_rank_are_refused_for_many_values(kernel):
     time = np.arange(4001.0)
     with pytest.raises(InvalidInputError, match=r"y has 4001 distinct values.*Gaussian kernel"):
         make_target(Censored(time, time > 0, kernel), make_measure("hsic"), Samples(4001))
+
+
+def falling(rng, *last, n=120):
+    """A matrix with eigenvalues that fall far below its norm, down to those given."""
+    basis = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    eigenvalues = n * np.exp(-np.arange(n) / 5)
+    eigenvalues[n - len(last) :] = last
+    matrix = (basis * eigenvalues) @ basis.T
+    return (matrix + matrix.T) / 2
+
+
+def test_nocco_keeps_small_eigenvalues(rng):
+    """They are small beside the norm, but not beside epsilon n."""
+    matrix = falling(rng)
+    target = make_target(Affinity(matrix), make_measure("nocco"), Samples(120))
+    rows, expected = target.rows.unsplit(), oracles.measure_matrix(matrix, "nocco")
+    error = np.linalg.norm((rows.T * target.signs) @ rows - expected)
+    assert error <= 1e-6 * np.linalg.norm(expected)
+
+
+def test_nocco_overlooks_negative_eigenvalues_that_are_rounding(rng):
+    measure, samples = make_measure("nocco"), Samples(120)
+    target = make_target(Affinity(falling(rng, -1e-7, -1e-6)), measure, samples)
+    assert (target.signs > 0).all()
+    with pytest.raises(InvalidInputError, match="NOCCO needs a positive semi-definite target"):
+        make_target(Affinity(falling(rng, -1e-3)), measure, samples)

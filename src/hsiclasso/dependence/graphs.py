@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 from scipy.special import ive
 
 from hsiclasso._types import FloatArray
@@ -35,8 +34,6 @@ _DENSE_NODES = 4000
 _SERIES_ERROR = 1e-14
 #: Largest beta; beyond, a kernel hardly tells the nodes of a connected component apart.
 _LARGEST_BETA = 1e6
-#: Unit vectors that are multiplied at once.
-_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -217,9 +214,9 @@ class GraphOperator:
 
     A product is a Chebyshev series in the Laplacian, cut where its error is below 1e-14 (in the
     2-norm, where that of K is 1): :math:`K V = \sum_k c_k T_k(L - I) V` by the recurrence
-    :math:`T_{k+1} = 2 (L-I) T_k - T_{k-1}`, each term at the cost of one sparse product.
-    For `RegularisedLaplacian`, one sparse LU factorisation of :math:`I + \beta L` is made and
-    kept instead.
+    :math:`T_{k+1} = 2 (L-I) T_k - T_{k-1}`, each term at the cost of one sparse product. A factor
+    of the Laplacian would fill up on graphs without small separators; the series needs no more
+    memory than V.
 
     Parameters
     ----------
@@ -227,11 +224,6 @@ class GraphOperator:
         What `check_adjacency` returns for a sparse matrix.
     kernel : Diffusion or RegularisedLaplacian
         Kernel of the nodes.
-    lu : bool
-        Whether `RegularisedLaplacian` is served by LU. That is best for graphs with small
-        separators: trees, grids, neighbours in the plane. Without them - neighbours in ten
-        dimensions, social networks - the factor fills up to a share of n^2 entries, and the
-        series, with ``lu=False``, needs no more memory than V.
 
     Examples
     --------
@@ -240,9 +232,7 @@ class GraphOperator:
     array([0.907, 1.131, 0.907])
     """
 
-    def __init__(
-        self, adjacency: sparse.csr_array, kernel: GraphKernel, *, lu: bool = True
-    ) -> None:
+    def __init__(self, adjacency: sparse.csr_array, kernel: GraphKernel) -> None:
         self.n: int = adjacency.shape[0]
         self.kernel = kernel
         scale = _inverse_roots(np.asarray(adjacency.sum(axis=1)).ravel())
@@ -250,11 +240,7 @@ class GraphOperator:
         isolated = sparse.diags_array((scale == 0).astype(np.float64))
         # L - I: the diagonal of L is 1, except that it is 0 for nodes without edges
         self._shifted = sparse.csr_array(-(scaling @ adjacency @ scaling) - isolated)
-        self._factor = None
-        if lu and isinstance(kernel, RegularisedLaplacian):
-            self._factor = _factorise(self._shifted, kernel.beta)
-        else:
-            self._series = kernel.series()
+        self._series = kernel.series()
 
     def product(self, V: FloatArray) -> FloatArray:
         """Multiply with the Gram matrix.
@@ -267,10 +253,8 @@ class GraphOperator:
         Returns
         -------
         ndarray of shape (n, m)
-            K V, in O(nnz m) per term of the series, or the entries of the LU factor times m.
+            K V, in O(nnz m) per term of the series.
         """
-        if self._factor is not None:
-            return np.asarray(self._factor.solve(V))
         before, term, total = V, V, self._series[0] * V
         for k, coefficient in enumerate(self._series[1:]):
             following = self._shifted @ term
@@ -280,31 +264,3 @@ class GraphOperator:
             total += coefficient * following
             before, term = term, following
         return np.asarray(total)
-
-    def norm2_centred(self) -> float:
-        r"""Squared Frobenius norm of the centred Gram matrix :math:`\Gamma K \Gamma`.
-
-        :math:`\Gamma = I - 11^\top/n`. Exact: all n columns are made, 64 at a time, and only
-        their squares kept. That is n products with a vector - O(n nnz) per term of the series -
-        and O(64 n) memory.
-        """
-        total = 0.0
-        for start in range(0, self.n, _BLOCK):
-            width = min(_BLOCK, self.n - start)
-            units = np.full((self.n, width), -1 / self.n)
-            units[start + np.arange(width), np.arange(width)] += 1
-            columns = self.product(units)
-            columns -= columns.mean(axis=0)
-            total += float(np.vdot(columns, columns))
-        return total
-
-
-def _factorise(shifted: sparse.csr_array, beta: float) -> Any:
-    """Factorise I + beta L from L - I: symmetric positive definite, so pivots stay diagonal."""
-    matrix = sparse.diags_array(np.full(shifted.shape[0], 1 + beta)) + beta * shifted
-    return splu(
-        sparse.csc_array(matrix),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )

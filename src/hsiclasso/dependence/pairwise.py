@@ -176,9 +176,7 @@ def _number(value: Any) -> float:
         return np.nan
 
 
-def eigen_rows(
-    matrix: FloatArray, tol: float, allow_negative: bool = True
-) -> tuple[FloatArray, FloatArray]:
+def eigen_rows(matrix: FloatArray, tol: float) -> tuple[FloatArray, FloatArray]:
     r"""Factor a symmetric matrix by its eigenvalues of largest modulus.
 
     .. math:: T = \sum_k \lambda_k v_k v_k^\top \approx \sum_{k \le r} s_k f_k f_k^\top, \qquad
@@ -193,9 +191,6 @@ def eigen_rows(
         Symmetric matrix; only its lower triangle is read.
     tol : float
         Frobenius norm that may be left out, as a share of the whole.
-    allow_negative : bool
-        Whether negative eigenvalues may be kept. If not, they are dropped, and it is an error
-        if more than the tolerance is lost by that.
 
     Returns
     -------
@@ -211,21 +206,13 @@ def eigen_rows(
     ([-1.0, 1.0], [[0.0, 1.0], [1.0, 0.0]])
     """
     eigenvalues, vectors = np.linalg.eigh(matrix)
-    size = np.abs(eigenvalues)
-    # Where negative eigenvalues are unwelcome they come last, to be left out first.
-    order = np.lexsort((-size, np.zeros_like(size) if allow_negative else eigenvalues < 0))
+    order = np.argsort(-np.abs(eigenvalues), kind="stable")
     kept = eigenvalues[order]
     # tails[r] is the norm of what rank r leaves out; eigh is exact to about n eps
     tails = np.sqrt(np.append(np.cumsum(kept[::-1] ** 2)[::-1], 0.0))
     tol = max(tol, len(kept) * float(np.finfo(np.float64).eps))
     rank = int(np.argmax(tails <= tol * tails[0]))
     kept = kept[:rank]
-    if not allow_negative and (kept < 0).any():
-        raise InvalidInputError(
-            f"the matrix has the eigenvalue {eigenvalues[0]:.6g} (the largest is "
-            f"{eigenvalues[-1]:.6g}), but it must be positive semi-definite here: leaving the "
-            f"negative ones out would change it by more than {tol:.1g} of its norm."
-        )
     rows = vectors[:, order[:rank]].T * np.sqrt(np.abs(kept))[:, None]
     return rows, np.sign(kept)
 

@@ -287,9 +287,7 @@ class _Maker:
     def graph(self, data: Graph) -> Target:
         if self.samples.n <= DENSE or not sparse.issparse(data.adjacency):
             return self.affinity(graph_gram(data.adjacency, data.kernel))
-        # a factor of a graph without small separators fills up: a series does not
-        operator = GraphOperator(data.adjacency, data.kernel, lu=False)
-        return self.operator(operator.product, "a graph")
+        return self.operator(GraphOperator(data.adjacency, data.kernel).product, "a graph")
 
     def affinity(self, matrix: Any) -> Target:
         n = self.samples.n
@@ -310,13 +308,19 @@ class _Maker:
         matrix = self.samples.remove(self.samples.remove(weighed).T.copy())
         if np.linalg.norm(matrix) <= NOTHING * size:
             return Target(_dense_rows(np.zeros((0, self.samples.n))), np.zeros(0), 0.0)
-        rows, signs = eigen_rows(0.5 * (matrix + matrix.T), self.reduction.tol)
-        if self.measure.epsilon and (signs < 0).any():
-            raise InvalidInputError(
-                "NOCCO needs a positive semi-definite target, and this affinity has negative "
-                "eigenvalues: use HSICLasso, or add a multiple of the identity."
-            )
+        tol = self.reduction.tol
+        # what NOCCO leaves out grows by 1 / (epsilon n)
+        rows, signs = eigen_rows(0.5 * (matrix + matrix.T), tol * (self.measure.epsilon or 1.0))
         eigenvalues = np.einsum("ri,ri->r", rows, rows)
+        if self.measure.epsilon:
+            negative = signs < 0
+            if np.linalg.norm(eigenvalues[negative]) > tol * np.linalg.norm(eigenvalues):
+                raise InvalidInputError(
+                    "NOCCO needs a positive semi-definite target, and this affinity has negative "
+                    "eigenvalues: use HSICLasso, or add a multiple of the identity."
+                )
+            rows, eigenvalues = rows[~negative], eigenvalues[~negative]
+            signs = signs[~negative]
         mapped = self.measure.shrinkage(self.samples.total)(eigenvalues)
         norm = float(np.linalg.norm(mapped))
         if self.measure.normalised:
