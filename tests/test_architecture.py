@@ -20,8 +20,9 @@ ALLOWED = {
     "dependence": {"embedding", "data"},
     "solvers": set(),
     "selectors": {"dependence", "embedding", "data", "solvers"},
-    "plots": {"selectors", "solvers", "data"},
-    "cli": {"plots", "selectors", "solvers", "dependence", "embedding", "data"},
+    "baselines": {"selectors", "dependence", "embedding", "data", "solvers"},
+    "plots": {"baselines", "selectors", "solvers", "data"},
+    "cli": {"plots", "baselines", "selectors", "solvers", "dependence", "embedding", "data"},
     "__init__": {"selectors", "dependence", "embedding", "data"},
 }
 

@@ -30,6 +30,7 @@ PUBLIC = {
     "SelectionResult",
     "__version__",
     "as_source",
+    "make_copies",
     "make_data1",
     "make_data2",
 }

@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hsiclasso.data import as_source, make_data1, make_data2
+    from hsiclasso.data import as_source, make_copies, make_data1, make_data2
     from hsiclasso.dependence import Diffusion, RegularisedLaplacian
     from hsiclasso.embedding import Delta, Gaussian, Laplace, Linear, Polynomial
     from hsiclasso.errors import (
@@ -47,6 +47,7 @@ __all__ = [
     "SelectionResult",
     "__version__",
     "as_source",
+    "make_copies",
     "make_data1",
     "make_data2",
 ]
@@ -54,7 +55,7 @@ __all__ = [
 #: Where each public name lives. They are loaded on first use, so that the command line can
 #: answer `--help` without loading scikit-learn.
 _HOMES = {
-    "hsiclasso.data": ("as_source", "make_data1", "make_data2"),
+    "hsiclasso.data": ("as_source", "make_copies", "make_data1", "make_data2"),
     "hsiclasso.dependence": ("Diffusion", "RegularisedLaplacian"),
     "hsiclasso.embedding": ("Delta", "Gaussian", "Laplace", "Linear", "Polynomial"),
     "hsiclasso.errors": (

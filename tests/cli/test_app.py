@@ -23,7 +23,7 @@ def test_version():
     assert result.stdout == f"hsiclasso {hsiclasso.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["select"], ["demo"]])
+@pytest.mark.parametrize("arguments", [[], ["select"], ["compare"], ["demo"]])
 def test_help(arguments):
     result = CliRunner().invoke(app, [*arguments, "-h"])
     assert result.exit_code == 0

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from hsiclasso import __version__
+from hsiclasso.cli.compare import compare
 from hsiclasso.cli.demo import demo
 from hsiclasso.cli.select import select
 from hsiclasso.errors import InvalidInputError, MissingExtraError
@@ -48,4 +49,5 @@ def app() -> None:
 
 
 app.add_command(select)
+app.add_command(compare)
 app.add_command(demo)

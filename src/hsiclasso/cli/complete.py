@@ -17,7 +17,11 @@ __all__ = ["check_complete"]
 
 
 def check_complete(
-    table: Table, *, missing: str, missing_target: str, covariates: tuple[str, ...]
+    table: Table,
+    *,
+    missing: str | None = None,
+    missing_target: str | None = None,
+    covariates: tuple[str, ...] = (),
 ) -> None:
     """Raise if a value is missing that must be there, and say how to go on.
 
@@ -25,25 +29,27 @@ def check_complete(
     ----------
     table : Table
         What was read.
-    missing : {"error", "ignore"}
-        Whether features may have missing values.
-    missing_target : {"error", "drop"}
-        Whether rows without a target are dropped.
+    missing : {"error", "ignore"} or None
+        Whether features may have missing values; None if they may not and the command has no
+        option to say otherwise.
+    missing_target : {"error", "drop"} or None
+        Whether rows without a target are dropped; None likewise.
     covariates : tuple of str
         Columns that are covariates, which must be complete.
     """
     lacking = _without_target(table)
-    if lacking.any() and missing_target == "error":
+    if lacking.any() and missing_target != "drop":
         row = int(np.argmax(lacking))
         names = " or ".join(map(repr, table.target))
+        option = "" if missing_target is None else " with --missing-target drop"
         raise InvalidInputError(
             f"target {names} has no value in data row {row + 1} ({np.count_nonzero(lacking):,} "
-            "rows in all): fill it in, or leave such rows out with --missing-target drop."
+            f"rows in all): fill it in, or leave such rows out{option}."
         )
     used = ~lacking if table.weights is None else ~lacking & (table.weights > 0)
     _check_covariates(table.source, covariates, used)
-    if missing == "error":
-        _check_features(table.source, used)
+    if missing != "ignore":
+        _check_features(table.source, used, may_ignore=missing is not None)
 
 
 def _without_target(table: Table) -> BoolArray:
@@ -82,7 +88,7 @@ def _check_covariates(source: Source, covariates: tuple[str, ...], used: BoolArr
                 )
 
 
-def _check_features(source: Source, used: BoolArray) -> None:
+def _check_features(source: Source, used: BoolArray, *, may_ignore: bool) -> None:
     from hsiclasso.data.sources import sum_is_finite
 
     start = 0
@@ -93,13 +99,13 @@ def _check_features(source: Source, used: BoolArray) -> None:
             lacking = np.isnan(piece) & rows[:, None]
             if lacking.any():
                 row, column = np.argwhere(lacking)[0]
-                _refuse(source.name(first + int(column)), start + int(row) + 1)
+                _refuse(source.name(first + int(column)), start + int(row) + 1, may_ignore)
         start += 0 if whole else piece.shape[0]
 
 
-def _refuse(name: str, row: int) -> NoReturn:
+def _refuse(name: str, row: int, may_ignore: bool) -> NoReturn:
+    observed = "judge features on the samples on which they are observed with --missing ignore, "
     raise InvalidInputError(
-        f"column {name!r} has no value in data row {row}: judge features on the samples on which "
-        f"they are observed with --missing ignore, fill it in, or leave the column out with "
-        f"--drop {name!r}."
+        f"column {name!r} has no value in data row {row}: {observed if may_ignore else ''}"
+        f"fill it in, or leave the column out with --drop {name!r}."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -62,6 +62,12 @@ class Inputs:
     multioutput: MultiOutput | None = None
     missing_target: Literal["error", "drop"] = "error"
 
+    @classmethod
+    def take(cls, file: Path, chosen: dict[str, Any]) -> Inputs:
+        """Take out of the values of a command's options those that are about the input."""
+        names = {field.name for field in fields(cls)} & set(chosen)
+        return cls(file, **{name: chosen.pop(name) for name in names})
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the target."""
@@ -72,6 +78,11 @@ class Inputs:
         """What samples are dropped for."""
         reasons = ["without a target"] if self.missing_target == "drop" else []
         return " or ".join(reasons if self.weights is None else [*reasons, "of weight 0"])
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read."""
+        return tuple(file for file in (self.file, self.affinity, self.graph) if file is not None)
 
     def check(self, covariates: tuple[str, ...] = ()) -> None:
         """Raise if two choices contradict each other, before any file is read."""
@@ -125,6 +136,13 @@ class Inputs:
             category={*self.category, *words},
         )
         return table if matrix is None else replace(table, y=matrix)
+
+    @staticmethod
+    def as_read(options: TargetOptions, table: Table) -> TargetOptions:
+        """Take a target of ordered labels for what it is, if nothing else is said."""
+        if table.ordered and options.task == "auto":
+            return replace(options, task="ordinal")
+        return options
 
     @property
     def _text(self) -> bool:

@@ -1,4 +1,4 @@
-"""The options of ``hsiclasso select``, under their headings."""
+"""The options of ``hsiclasso select`` and ``hsiclasso compare``, under their headings."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from hsiclasso.cli.parse import joint, kernels, nonzero, observed, width
+from hsiclasso.cli.parse import METHODS, joint, kernels, methods, nonzero, observed, width
 from hsiclasso.cli.sections import section
 
-__all__ = ["select_options"]
+__all__ = ["compare_options", "select_options"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -22,12 +22,13 @@ _POSITIVE = click.FloatRange(min=0, min_open=True)
 _target = section("Target (--target, --survival, --affinity or --graph)")
 _columns = section("Columns")
 _size = section("How many features")
+_methods = section("Methods")
 _penalty = section("What is known about features")
 _kernel = section("Kernels and measure")
 _output = section("Output")
 
-#: In the order in which the help lists them.
-_OPTIONS = (
+#: What both commands have, in the order in which the help lists them.
+_TARGET = (
     _target(
         "-t", "--target", multiple=True, metavar="NAME",
         help="Column to explain; repeatable: several outputs or labels.",
@@ -63,15 +64,28 @@ _OPTIONS = (
         "--y-transform", type=click.Choice(["none", "rank"]), default="none", show_default=True,
         help="Replace a real target by its ranks, which tames heavy tails.",
     ),
-    _target(
-        "--missing-target", type=click.Choice(["error", "drop"]), default="error",
-        show_default=True, help="Whether to drop the rows without a target.",
-    ),
+)  # fmt: skip
+_COLUMNS = (
     _columns("--drop", multiple=True, metavar="NAME", help="Column to leave out; repeatable."),
     _columns(
         "--category", multiple=True, metavar="NAME",
         help="Column of labels, though it may look like numbers; repeatable.",
     ),
+)  # fmt: skip
+_PRINTED = (
+    _output(
+        "--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."
+    ),
+    _output("-q", "--quiet", is_flag=True, help="No progress and no summary, only the table."),
+)  # fmt: skip
+
+_SELECT = (
+    *_TARGET,
+    _target(
+        "--missing-target", type=click.Choice(["error", "drop"]), default="error",
+        show_default=True, help="Whether to drop the rows without a target.",
+    ),
+    *_COLUMNS,
     _columns(
         "--joint", multiple=True, metavar="NAME=COL,COL", callback=joint,
         help="Feature made of several columns, such as coordinates; repeatable.",
@@ -172,13 +186,41 @@ _OPTIONS = (
     ),
     _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
     _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
-    _output(
-        "--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."
+    *_PRINTED,
+)  # fmt: skip
+
+_COMPARE = (
+    *_TARGET,
+    *_COLUMNS,
+    _methods(
+        "-k", "--n-features", type=click.IntRange(min=1), default=10, show_default=True,
+        help="Features that each method is to select.",
     ),
-    _output("-q", "--quiet", is_flag=True, help="No progress and no summary, only the table."),
+    _methods(
+        "--methods", metavar="NAME,NAME", callback=methods,
+        help=f"Methods to compare: {', '.join(METHODS)}.  [default: all]",
+    ),
+    _output(
+        "--out", type=_FILE,
+        help="Write a row for each method and feature to a .csv or .tsv file, or all to a .json "
+        "file.",
+    ),
+    _output(
+        "--plot", type=_FILE, help="Draw the ranks in all methods in a .png, .svg or .pdf file."
+    ),
+    *_PRINTED,
 )  # fmt: skip
 
 
 def select_options(command: _F) -> _F:
     """Give a command all options of a selection."""
-    return reduce(lambda function, option: option(function), reversed(_OPTIONS), command)
+    return _with(_SELECT, command)
+
+
+def compare_options(command: _F) -> _F:
+    """Give a command all options of a comparison."""
+    return _with(_COMPARE, command)
+
+
+def _with(options: tuple[Callable[[Any], Any], ...], command: _F) -> _F:
+    return reduce(lambda function, option: option(function), reversed(options), command)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Literal
 
 import click
 
-__all__ = ["Width", "joint", "kernels", "nonzero", "observed", "width"]
+__all__ = ["METHODS", "Width", "joint", "kernels", "methods", "nonzero", "observed", "width"]
 
 Width = float | Literal["median"]
 
+#: Those of `hsiclasso.baselines.METHODS`, which takes too long to load for a help text.
+METHODS = (
+    "hsic_lasso", "nocco_lasso", "lasso", "mrmr", "greedy_hsic", "hsfs", "fvm", "qpfs", "kta",
+    "ckta", "spam", "hsic_ranking", "mi_ranking",
+)  # fmt: skip
 _KERNELS = ("gaussian", "laplace", "delta", "plain_delta", "linear", "polynomial")
 
 
@@ -80,6 +86,25 @@ def joint(
             raise click.BadParameter(f"{name.strip()!r} is given twice.", ctx, param)
         features[name.strip()] = parts
     return features
+
+
+def methods(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Return names of methods, which are written with commas; None for all."""
+    if value is None:
+        return None
+    names = tuple(name.strip() for name in value.split(","))
+    for name in names:
+        if name not in METHODS:
+            close = difflib.get_close_matches(name.lower(), METHODS, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise click.BadParameter(
+                f"there is no method {name!r}{hint}: choose among {', '.join(METHODS)}.", ctx, param
+            )
+        if names.count(name) > 1:
+            raise click.BadParameter(f"{name!r} is given twice.", ctx, param)
+    return names
 
 
 def observed(ctx: click.Context, param: click.Parameter, value: str | None) -> float | int | None:

@@ -12,7 +12,7 @@ from hsiclasso.cli.choices import Choices
 from hsiclasso.cli.complete import check_complete
 from hsiclasso.cli.inputs import Inputs
 from hsiclasso.cli.options import select_options
-from hsiclasso.cli.output import RESULT_SUFFIXES, check_output, write_result
+from hsiclasso.cli.output import check_outputs, write_result
 from hsiclasso.cli.sections import SectionedCommand
 from hsiclasso.cli.terminal import (
     certificate_line,
@@ -24,7 +24,7 @@ from hsiclasso.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from hsiclasso.selectors import Selection, SelectionResult, Settings
+    from hsiclasso.selectors import Selection, SelectionResult
 
 __all__ = ["select"]
 
@@ -51,9 +51,9 @@ def select(
     or .npz with arrays X, y and, optionally, feature_names. Columns are numbers, true and false,
     or text; cells that are empty, NA, NaN or null are missing.
     """
-    _check_outputs(out, plot, file)
-    names = {field.name for field in dataclasses.fields(Inputs)}
-    inputs = Inputs(file, **{name: chosen.pop(name) for name in names & set(chosen)})
+    inputs = Inputs.take(file, chosen)
+    groups = chosen["groups"]
+    check_outputs(out, plot, inputs.files if groups is None else (*inputs.files, groups))
     with clean_warnings():
         selection = _run(inputs, Choices(**chosen), wanted=not (quiet or as_json))
         if plot is not None:
@@ -61,24 +61,14 @@ def select(
 
             save_figure(selection.result, selection.path, plot)
     if out is not None:
-        write_result(selection.result, out)
+        from hsiclasso.selectors.result import RECORD_FIELDS
+
+        write_result(selection.result, RECORD_FIELDS, out)
     if as_json:
         click.echo(selection.result.to_json())
         return
     written = [path for path in (out, plot) if path is not None]
     _show(selection.result, inputs, written, quiet=quiet)
-
-
-def _check_outputs(out: Path | None, plot: Path | None, table: Path) -> None:
-    """Raise if a file cannot be written, or what draws it is missing."""
-    if out is not None:
-        check_output("--out", out, RESULT_SUFFIXES, table)
-    if plot is not None:
-        from hsiclasso.errors import require
-        from hsiclasso.plots import FIGURE_SUFFIXES
-
-        check_output("--plot", plot, FIGURE_SUFFIXES, table)
-        require("matplotlib.figure", "plots")
 
 
 def _run(inputs: Inputs, choices: Choices, *, wanted: bool) -> Selection:
@@ -99,19 +89,10 @@ def _run(inputs: Inputs, choices: Choices, *, wanted: bool) -> Selection:
         return select_features(
             table.source,
             table.y,
-            _ordinal(settings) if table.ordered else settings,
+            dataclasses.replace(settings, target=inputs.as_read(settings.target, table)),
             sample_weight=table.weights,
             progress=report,
         )
-
-
-def _ordinal(settings: Settings) -> Settings:
-    """Take a target of ordered labels for what it is, if nothing else is said."""
-    if settings.target.task != "auto":
-        return settings
-    return dataclasses.replace(
-        settings, target=dataclasses.replace(settings.target, task="ordinal")
-    )
 
 
 def _show(result: SelectionResult, inputs: Inputs, written: list[Path], *, quiet: bool) -> None:

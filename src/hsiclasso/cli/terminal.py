@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,15 +15,20 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from hsiclasso.baselines import Comparison
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
     "certificate_line",
     "clean_warnings",
+    "comparison_line",
     "feature_table",
+    "left_out_lines",
     "make_console",
+    "method_table",
     "progress_bar",
     "summary_line",
+    "vote_table",
 ]
 
 Report = Callable[[str, int, int], None]
@@ -35,7 +41,12 @@ _STAGES = {
     "read": "Reading the table",
     "relevance": "Relating features to the target",
     "path": "Following the path",
+    "methods": "Methods",
 }
+#: Features by votes that the table of a comparison shows.
+_VOTED = 15
+#: Columns that the table of methods takes beside features, and lines that it gives to these.
+_BESIDE, _LINES = 46, 2
 
 
 def make_console(*, stderr: bool = False) -> Console:
@@ -148,6 +159,113 @@ def certificate_line(result: SelectionResult) -> Text:
     )
 
 
+def method_table(comparison: Comparison, width: int) -> Table:
+    """Return what each method selects, the methods having letters.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What was found.
+    width : int
+        Columns of the terminal, which tell how many features are named.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True, style="dim")
+    table.add_column("method", no_wrap=True)
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("redundancy", justify="right", no_wrap=True)
+    table.add_column("features, best first", overflow="fold", style="cyan")
+    for letter, outcome in zip(ascii_lowercase, comparison.ran, strict=False):
+        redundancy = "-" if outcome.redundancy is None else f"{outcome.redundancy:.2f}"
+        numbers = (f"{outcome.seconds:.2f}", redundancy)
+        names = _names_within(outcome.features, _LINES * (width - _BESIDE))
+        table.add_row(letter, Text(outcome.title), *numbers, Text(names))
+    return table
+
+
+def _names_within(names: Sequence[str], room: int) -> str:
+    """Join names to a text of so many letters, or name the first alone.
+
+    Examples
+    --------
+    >>> _names_within(["red", "green", "blue"], 16)
+    'red, green, blue'
+    >>> _names_within(["red", "green", "blue"], 15)
+    'red, and 2 more'
+    """
+    if not names:
+        return "-"
+    for n in range(len(names), 0, -1):
+        rest = f", and {len(names) - n} more" if n < len(names) else ""
+        text = ", ".join(names[:n]) + rest
+        if len(text) <= room or n == 1:
+            break
+    return text
+
+
+def left_out_lines(comparison: Comparison) -> list[Text]:
+    """Return a line for each reason why methods did not run, without what could be done."""
+    from rich.text import Text
+
+    reasons: dict[str, list[str]] = {}
+    for outcome in comparison.outcomes:
+        if outcome.skipped:
+            reason = outcome.skipped.rpartition(": ")[0] or outcome.skipped
+            reasons.setdefault(reason, []).append(outcome.title)
+    return [
+        Text(f"{', '.join(titles)} left out: {reason}", style="yellow")
+        for reason, titles in reasons.items()
+    ]
+
+
+def vote_table(comparison: Comparison) -> Table:
+    """Return the features that most methods select, with their ranks in each."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    digits = len(str(comparison.n_requested)) + 1
+    letters = ascii_lowercase[: len(comparison.ran)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("feature", overflow="fold", style="cyan")
+    table.add_column("votes", justify="right", no_wrap=True)
+    table.add_column("mean rank", justify="right", no_wrap=True)
+    table.add_column("".join(f"{letter:>{digits}}" for letter in letters), no_wrap=True)
+    for name, ranks in list(comparison.ranks().items())[:_VOTED]:
+        places = (ranks.get(outcome.method, "-") for outcome in comparison.ran)
+        cells = "".join(f"{place:>{digits}}" for place in places)
+        mean = sum(ranks.values()) / len(ranks)
+        table.add_row(Text(name), str(len(ranks)), f"{mean:.1f}", Text(cells))
+    return table
+
+
+def comparison_line(comparison: Comparison, task: str) -> Text:
+    """Return the sizes of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What was found.
+    task : str
+        Kind of the target.
+    """
+    from rich.text import Text
+
+    n_ran, n_all = len(comparison.ran), len(comparison.outcomes)
+    found = len(comparison.ranks())
+    hidden = f", of which {_VOTED} are shown" if found > _VOTED else ""
+    return Text(
+        f"{task}, {comparison.n_samples:,} samples x {comparison.n_features:,} columns. "
+        f"{n_ran} of {n_all} methods ran, each for {comparison.n_requested} features: "
+        f"{found} in all{hidden}. Redundancy is the mean absolute correlation between features "
+        "selected together; seconds include the loading of compiled code."
+    )
+
+
 @contextmanager
 def clean_warnings() -> Iterator[None]:
     """Show the warnings of a block at its end, each as one line on standard error."""
@@ -168,6 +286,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
     """Yield a function that shows progress, if it is wanted and standard error is a terminal.
 
     The function takes a stage, units done and units in all; 0 in all means an unknown number.
+    Stages that have no words of their own share a line.
     """
     console = make_console(stderr=True)
     if not (wanted and console.is_terminal):
@@ -183,11 +302,16 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
     )
     with progress.Progress(*columns, console=console, transient=True) as bar:
         tasks: dict[str, progress.TaskID] = {}
+        shown: dict[str, str] = {}
 
         def report(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bar.add_task(_STAGES.get(stage, stage), total=total or None)
-            bar.update(tasks[stage], completed=done, total=total or None)
+            line, words = (stage, _STAGES[stage]) if stage in _STAGES else ("", stage)
+            if line in tasks and words != shown[line]:
+                bar.remove_task(tasks.pop(line))
+            if line not in tasks:
+                tasks[line] = bar.add_task(words, total=total or None)
+            shown[line] = words
+            bar.update(tasks[line], completed=done, total=total or None)
 
         yield report
 

@@ -2,7 +2,7 @@
 
 from hsiclasso.data.rows import RowSubset
 from hsiclasso.data.sources import Kind, Missing, Source, Stored, as_source, check_finite
-from hsiclasso.data.synthetic import make_data1, make_data2
+from hsiclasso.data.synthetic import make_copies, make_data1, make_data2
 
 __all__ = [
     "Kind",
@@ -12,6 +12,7 @@ __all__ = [
     "Stored",
     "as_source",
     "check_finite",
+    "make_copies",
     "make_data1",
     "make_data2",
 ]

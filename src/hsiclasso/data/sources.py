@@ -233,7 +233,9 @@ def _refuse(name: str, value: float, missing: Missing) -> NoReturn:
             f"Input X contains inf: the first is infinity in column {name!r}; values may be "
             "missing, but not infinite: replace them, or drop the rows or columns concerned."
         )
-    what, instead = ("NaN", ", or pass missing='ignore'") if np.isnan(value) else ("infinity", "")
+    what, instead = (
+        ("NaN", ", or pass missing='ignore' to HSICLasso") if np.isnan(value) else ("infinity", "")
+    )
     raise InvalidInputError(
         f"Input X contains NaN or inf: the first is {what} in column {name!r}; every value must "
         f"be finite: impute or drop the rows or columns concerned{instead}."

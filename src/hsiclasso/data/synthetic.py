@@ -1,4 +1,4 @@
-"""The two synthetic designs of the paper, with the causal columns where the caller wants them."""
+"""Synthetic designs: the two of the paper, and one with redundant copies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["make_data1", "make_data2"]
+__all__ = ["make_copies", "make_data1", "make_data2"]
 
 Design = tuple[FloatArray, FloatArray, IntArray]
 
@@ -88,6 +88,69 @@ def make_data2(
     X, noise, causal = _draw(n_samples, n_features, 3, shuffle, random_state)
     x1, x2, x3 = X[:, causal].T
     return X, x1 * np.exp(2 * x2) + x3**2 + noise, causal
+
+
+def make_copies(
+    n_samples: int = 200,
+    n_features: int = 256,
+    *,
+    n_copies: int = 10,
+    spread: float = 0.3,
+    shuffle: bool = True,
+    random_state: int | np.random.Generator | None = None,
+) -> Design:
+    r"""Draw the additive design with redundant copies of its causal features.
+
+    The target is that of `make_data1`. Each causal feature :math:`X_j` has `n_copies` columns
+    beside it that say nearly the same, :math:`(X_j + s E) / \sqrt{1 + s^2}` with noise E of their
+    own and the `spread` s. A method that looks at features one by one takes the copies of the
+    strongest feature for the next best; four different causal features are wanted.
+
+    Parameters
+    ----------
+    n_samples, n_features : int
+        Size of the table, copies included.
+    n_copies : int
+        Copies of each of the four causal features.
+    spread : float
+        Deviation of the noise in a copy.
+    shuffle : bool
+        Put the columns in random order instead of causal features, copies, noise.
+    random_state : int, Generator or None
+        Source of randomness.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    origin : ndarray of shape (n_features,)
+        0 to 3 for the causal feature that a column is or copies, -1 for noise.
+
+    Examples
+    --------
+    >>> X, y, origin = make_copies(50, 60, n_copies=2, shuffle=False, random_state=0)
+    >>> origin[:13].tolist()
+    [0, 1, 2, 3, 0, 0, 1, 1, 2, 2, 3, 3, -1]
+    """
+    if n_copies < 0 or not (np.isfinite(spread) and spread >= 0):
+        raise InvalidInputError(
+            f"n_copies={n_copies} and spread={spread}, but neither may be negative."
+        )
+    if n_features < 4 * (1 + n_copies):
+        raise InvalidInputError(
+            f"n_features={n_features}, but four causal features with {n_copies} copies each take "
+            f"{4 * (1 + n_copies)}: ask for more features or fewer copies."
+        )
+    rng = np.random.default_rng(random_state)
+    X, y, _ = make_data1(n_samples, n_features, shuffle=False, random_state=rng)
+    origin = np.full(n_features, -1)
+    origin[:4] = np.arange(4)
+    copies = slice(4, 4 * (1 + n_copies))
+    origin[copies] = np.repeat(np.arange(4), n_copies)
+    noise = spread * rng.standard_normal((n_samples, 4 * n_copies))
+    X[:, copies] = (X[:, origin[copies]] + noise) / np.sqrt(1 + spread**2)
+    order = rng.permutation(n_features) if shuffle else np.arange(n_features)
+    return X[:, order], y, origin[order]
 
 
 def _draw(

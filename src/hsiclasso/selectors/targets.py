@@ -174,7 +174,7 @@ def prepare_target(
         raise InvalidInputError(
             f"Input y contains NaN or None, first in row {int(np.argmax(missing))} "
             f"({np.count_nonzero(missing)} in all): drop such rows, or pass "
-            "missing_target='drop'."
+            "missing_target='drop' to HSICLasso."
         )
     rows = ~missing if use is None else use & ~missing
     if np.count_nonzero(rows) < _MIN_SAMPLES:

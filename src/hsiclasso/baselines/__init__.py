@@ -1,0 +1,82 @@
+"""The methods of the paper's comparison, behind the interface of the package's own selectors.
+
+>>> from hsiclasso import make_data1
+>>> from hsiclasso.baselines import BASELINES
+>>> X, y, causal = make_data1(300, 20, random_state=0)
+>>> BASELINES["hsic_ranking"](3).fit(X, y).transform(X).shape
+(300, 3)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hsiclasso.baselines.alignment import CKTA, KTA
+    from hsiclasso.baselines.base import Traits
+    from hsiclasso.baselines.comparison import Comparison, compare
+    from hsiclasso.baselines.fvm import FVM
+    from hsiclasso.baselines.greedy import GreedyHSIC
+    from hsiclasso.baselines.hsfs import HSFS
+    from hsiclasso.baselines.instance import InstanceWiseLasso
+    from hsiclasso.baselines.lasso import LassoPath
+    from hsiclasso.baselines.mrmr import MRMR
+    from hsiclasso.baselines.qpfs import QPFS
+    from hsiclasso.baselines.rankings import HSICRanking, MIRanking
+    from hsiclasso.baselines.registry import BASELINES, METHODS, traits_of
+    from hsiclasso.baselines.result import RankingResult
+    from hsiclasso.baselines.spam import SpAM
+
+__all__ = [
+    "BASELINES",
+    "CKTA",
+    "FVM",
+    "HSFS",
+    "KTA",
+    "METHODS",
+    "MRMR",
+    "QPFS",
+    "Comparison",
+    "GreedyHSIC",
+    "HSICRanking",
+    "InstanceWiseLasso",
+    "LassoPath",
+    "MIRanking",
+    "RankingResult",
+    "SpAM",
+    "Traits",
+    "compare",
+    "traits_of",
+]
+
+#: Where each name lives. They are loaded on first use.
+_HOMES = {
+    "alignment": ("CKTA", "KTA"),
+    "base": ("Traits",),
+    "comparison": ("Comparison", "compare"),
+    "fvm": ("FVM",),
+    "greedy": ("GreedyHSIC",),
+    "hsfs": ("HSFS",),
+    "instance": ("InstanceWiseLasso",),
+    "lasso": ("LassoPath",),
+    "mrmr": ("MRMR",),
+    "qpfs": ("QPFS",),
+    "rankings": ("HSICRanking", "MIRanking"),
+    "registry": ("BASELINES", "METHODS", "traits_of"),
+    "result": ("RankingResult",),
+    "spam": ("SpAM",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(importlib.import_module(f"hsiclasso.baselines.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

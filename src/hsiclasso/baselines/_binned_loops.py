@@ -1,0 +1,138 @@
+"""Compiled loops of binned mutual information."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hsiclasso._compile import compiled
+from hsiclasso._types import FloatArray, IntArray
+
+__all__ = ["count_information", "cut", "few_levels", "fill_indicators", "information_from_counts"]
+
+CodeArray = npt.NDArray[np.uint8]
+CountArray = npt.NDArray[Any]
+
+
+@compiled
+def few_levels(columns: FloatArray, most: int, codes: CodeArray, sizes: IntArray) -> None:
+    """Code each column (k, n) by its distinct values, in order, if there are at most `most`.
+
+    The number of values goes to `sizes`, 0 if there are more.
+    """
+    levels = np.empty(most)
+    for k in range(len(columns)):
+        found = 0
+        for value in columns[k]:
+            seen = False
+            for level in levels[:found]:
+                if value == level:
+                    seen = True
+                    break
+            if not seen:
+                if found == most:
+                    found = 0
+                    break
+                levels[found] = value
+                found += 1
+        sizes[k] = found
+        if found:
+            levels[:found] = np.sort(levels[:found])
+            for i, value in enumerate(columns[k]):
+                codes[k, i] = np.searchsorted(levels[:found], value)
+
+
+@compiled
+def cut(
+    columns: FloatArray, which: IntArray, edges: FloatArray, codes: CodeArray, sizes: IntArray
+) -> None:
+    """Code columns (k, n) by the edges (k, e), ascending, that their values exceed.
+
+    The codes go to the rows `which`. States that no sample is in are left out.
+    """
+    n_edges = edges.shape[1]
+    for j, k in enumerate(which):
+        used = np.zeros(n_edges + 1, dtype=np.uint8)
+        for i, value in enumerate(columns[j]):
+            state = 0
+            for e in range(n_edges):
+                state += value > edges[j, e]
+            codes[k, i] = state
+            used[state] = 1
+        names = np.cumsum(used) - used
+        for i in range(codes.shape[1]):
+            codes[k, i] = names[codes[k, i]]
+        sizes[k] = used.sum()
+
+
+@compiled
+def _information(counts: CountArray, logs: FloatArray) -> Any:
+    """Mutual information from a table of counts (s, t), and c log c of all c up to n."""
+    n = logs.size - 1
+    total = logs[n]
+    for a in range(counts.shape[0]):
+        row: Any = 0
+        for b in range(counts.shape[1]):
+            count = np.int64(counts[a, b])
+            row += count
+            total += logs[count]
+        total -= logs[row]
+    for b in range(counts.shape[1]):
+        column: Any = 0
+        for a in range(counts.shape[0]):
+            column += np.int64(counts[a, b])
+        total -= logs[column]
+    return max(total, 0.0) / n
+
+
+@compiled
+def count_information(
+    codes: CodeArray,
+    sizes: IntArray,
+    rows: IntArray,
+    other: CodeArray,
+    other_size: int,
+    logs: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Mutual information of some columns of `codes` (d, n) with one other, by counting."""
+    n = other.size
+    for j, k in enumerate(rows):
+        # neighbouring samples often share a state: two tables spare waiting for the last count
+        even = np.zeros((sizes[k], other_size), dtype=np.int64)
+        odd = np.zeros((sizes[k], other_size), dtype=np.int64)
+        column = codes[k]
+        for i in range(0, n - 1, 2):
+            even[column[i], other[i]] += 1
+            odd[column[i + 1], other[i + 1]] += 1
+        if n % 2:
+            even[column[n - 1], other[n - 1]] += 1
+        out[j] = _information(even + odd, logs)
+
+
+@compiled
+def fill_indicators(codes: CodeArray, starts: IntArray, out: CountArray) -> None:
+    """Put a one into row ``starts[k] + codes[k, i]`` of sample i, for every column k."""
+    for k in range(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            out[starts[k] + codes[k, i], i] = 1.0
+
+
+@compiled
+def information_from_counts(
+    counts: CountArray,
+    row_starts: IntArray,
+    row_sizes: IntArray,
+    col_starts: IntArray,
+    col_sizes: IntArray,
+    logs: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Mutual information of columns from the counts of all pairs of their states."""
+    for j in range(row_starts.size):
+        some = counts[row_starts[j] : row_starts[j] + row_sizes[j]]
+        for k in range(col_starts.size):
+            pair = some[:, col_starts[k] : col_starts[k] + col_sizes[k]]
+            out[j, k] = _information(pair, logs)

@@ -1,0 +1,280 @@
+r"""Mutual information of columns that are cut into few states.
+
+With :math:`c_{ab}` the number of samples in state a of one column and b of the other,
+
+.. math:: I = \log n + \frac1n\Big(\sum_{ab} f(c_{ab}) - \sum_a f(c_a) - \sum_b f(c_b)\Big),
+          \qquad f(c) = c \log c
+
+in nats. Counts are whole numbers, so that f is a table. One column against all is counted; many
+against many are products of zeros and ones, which are exact in single precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.data import Source
+from hsiclasso.dependence import Values
+from hsiclasso.dependence.threads import run_threaded
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.targets import PreparedTarget
+
+__all__ = ["BinnedInformation", "States", "cut_columns", "relate_binned"]
+
+CodeArray = npt.NDArray[np.uint8]
+
+#: Most states of a column.
+_MAX_STATES = 200
+#: Entries of the table that are cut together.
+_BLOCK = 1 << 20
+#: Products are faster than counting from so many columns on, of at most so many states; their
+#: numbers are exact for fewer samples than this.
+_PRODUCT = 8
+_FEW_STATES = 8
+_EXACT = 1 << 24
+#: States of the columns on each side of a product, and zeros and ones that they may take.
+_SIDE = 1024
+_ONES = 1 << 23
+
+
+@dataclass(frozen=True)
+class States:
+    """Columns as states.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8 of shape (k, n)
+        State of each sample in each column.
+    sizes : ndarray of shape (k,)
+        Number of states of each column.
+    """
+
+    codes: CodeArray
+    sizes: IntArray
+
+    def take(self, columns: IntArray) -> States:
+        """Return some of the columns."""
+        return States(self.codes[columns], self.sizes[columns])
+
+    def indicators(self) -> npt.NDArray[np.float32]:
+        """Return a row of zeros and ones for each state of each column, (sum of sizes, n)."""
+        from hsiclasso.baselines._binned_loops import fill_indicators
+
+        out = np.zeros((int(self.sizes.sum()), self.codes.shape[1]), dtype=np.float32)
+        fill_indicators(self.codes, self.starts, out)
+        return out
+
+    @property
+    def starts(self) -> IntArray:
+        """Where the states of each column begin if they are listed one after the other."""
+        return np.cumsum(self.sizes) - self.sizes
+
+
+def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = False) -> States:
+    """Cut columns into states.
+
+    Columns with no more distinct values than there would be states keep them all.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (k, n)
+    options : MeasureOptions
+    labels : bool
+        Whether the columns hold labels, each of which is a state.
+    """
+    from hsiclasso.baselines._binned_loops import cut, few_levels
+
+    codes = np.empty(columns.shape, dtype=np.uint8)
+    sizes = np.zeros(len(columns), dtype=np.int64)
+    levels = labels or options.bins == "levels"
+    few = {"peng": 3, "quantile": options.n_bins, "levels": _MAX_STATES}[options.bins]
+    few_levels(columns, _MAX_STATES if levels else few, codes, sizes)
+    many = np.flatnonzero(sizes == 0)
+    if not many.size or levels:
+        return States(codes, sizes)
+    some = columns[many]
+    if options.bins == "peng":
+        # huge numbers would overflow when they are squared, tiny ones vanish; powers of two are
+        # exact
+        some = np.ldexp(some, -np.frexp(np.abs(some).max(axis=1, keepdims=True))[1])
+        edges = _peng_edges(some, options.threshold)
+    else:
+        edges = _quantile_edges(some, options.n_bins)
+    cut(some, many, np.ascontiguousarray(edges), codes, sizes)
+    return States(codes, sizes)
+
+
+def _peng_edges(columns: FloatArray, threshold: float) -> FloatArray:
+    """Mean -+ some deviations, (k, 2)."""
+    mean, spread = columns.mean(axis=1), threshold * columns.std(axis=1, ddof=1)
+    # reaching the lower edge will do, so that the middle state is symmetric
+    return np.column_stack([np.nextafter(mean - spread, -np.inf), mean + spread])
+
+
+def _quantile_edges(columns: FloatArray, n_bins: int) -> FloatArray:
+    """Values that part a column into states of equal size, (k, n_bins - 1)."""
+    ordered = np.sort(columns, axis=1)
+    edges = ordered[:, np.arange(1, n_bins) * (columns.shape[1] - 1) // n_bins]
+    # nothing exceeds the largest value, but it is a state where many samples share it
+    largest = ordered[:, -1:]
+    return np.where(edges == largest, np.nextafter(largest, -np.inf), edges)
+
+
+def relate_binned(job: Job, options: MeasureOptions, n_threads: int) -> BinnedInformation:
+    """Cut table and target into states, and compare every feature with the target."""
+    prepared = job.target(options.target)
+    target = _target_states(prepared, options)
+    return BinnedInformation(
+        _table_states(job, options, n_threads), target, prepared.task, n_threads
+    )
+
+
+class BinnedInformation:
+    """Mutual information of features with the target, and between features.
+
+    Parameters
+    ----------
+    features : States
+    target : States
+        One column, or several over which the relevance is averaged.
+    task : str
+        Kind of the target.
+    n_threads : int
+    """
+
+    def __init__(self, features: States, target: States, task: str, n_threads: int) -> None:
+        n = features.codes.shape[1]
+        counts = np.arange(n + 1, dtype=np.float64)
+        counts[0] = 1.0
+        self._features = features
+        self._n_threads = n_threads
+        self._logs = np.arange(n + 1) * np.log(counts)  # c log c
+        self.task = task
+        everything = np.arange(len(features.codes))
+        self.relevance = self._count(everything, target).mean(axis=1)
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the mutual information of features `rows` with features `cols`."""
+        sizes, n = self._features.sizes, self._features.codes.shape[1]
+        n_states = int(max(sizes[rows].max(initial=1), sizes[cols].max(initial=1)))
+        others = self._features.take(cols)
+        if cols.size < _PRODUCT or n_states > _FEW_STATES or n >= _EXACT:
+            return self._count(rows, others)
+        return self._multiply(rows, others, max(1, min(_SIDE, _ONES // n) // n_states))
+
+    def _count(self, rows: IntArray, others: States) -> FloatArray:
+        """Mutual information by counting pairs of states."""
+        from hsiclasso.baselines._binned_loops import count_information
+
+        out = np.empty((rows.size, len(others.codes)))
+
+        def fill(part: slice) -> int:
+            some = rows[part]
+            for j, (codes, size) in enumerate(zip(others.codes, others.sizes, strict=True)):
+                count_information(
+                    self._features.codes, self._features.sizes, some, codes, size, self._logs,
+                    out[part, j],
+                )  # fmt: skip
+            return some.size
+
+        step = max(1, _BLOCK // self._features.codes.shape[1])
+        _for_parts(fill, rows.size, step, self._n_threads)
+        return out
+
+    def _multiply(self, rows: IntArray, others: States, step: int) -> FloatArray:
+        """Mutual information by products of zeros and ones, so many columns at a time."""
+        from hsiclasso.baselines._binned_loops import information_from_counts
+
+        out = np.empty((rows.size, len(others.codes)))
+
+        def fill(part: slice) -> int:
+            some = self._features.take(rows[part])
+            ones = some.indicators()
+            for start in range(0, len(others.codes), step):
+                side = slice(start, start + step)
+                chosen = States(others.codes[side], others.sizes[side])
+                information_from_counts(
+                    ones @ chosen.indicators().T, some.starts, some.sizes, chosen.starts,
+                    chosen.sizes, self._logs, out[part, side],
+                )  # fmt: skip
+            return len(some.codes)
+
+        _for_parts(fill, rows.size, step, self._n_threads)
+        return out
+
+
+def _table_states(job: Job, options: MeasureOptions, n_threads: int) -> States:
+    """Cut the table, block by block."""
+    source, d = job.source, job.n_features
+    states = States(np.empty((d, job.n_samples), dtype=np.uint8), np.ones(d, dtype=np.int64))
+
+    def fill(part: slice) -> int:
+        block = source.block(part).T
+        labels = np.array([_has_labels(source, j) for j in range(part.start, part.stop)])
+        for which in (labels, ~labels):
+            if which.any():
+                found = cut_columns(block[which], options, labels=bool(which is labels))
+                states.codes[part][which] = found.codes
+                states.sizes[part][which] = found.sizes
+        return labels.size
+
+    def report(done: int) -> None:
+        job.report("states", done, d)
+
+    step = max(1, _BLOCK // job.n_samples)
+    _for_parts(fill, d, step, n_threads, report)
+    unfit = np.flatnonzero(states.sizes == 0)
+    if unfit.size:
+        raise InvalidInputError(
+            f"column {source.name(int(unfit[0]))!r} has more than {_MAX_STATES} distinct values "
+            f"({unfit.size} columns in all), too many to be a state each: cut them with "
+            "bins='quantile' or 'peng', or leave out labels that identify samples."
+        )
+    return states
+
+
+def _has_labels(source: Source, column: int) -> bool:
+    return (source.uniform_kind or source.kind(column)) in ("category", "text")
+
+
+def _target_states(prepared: PreparedTarget, options: MeasureOptions) -> States:
+    """Cut the target: one column, or several over which is averaged."""
+    data, task = prepared.data, prepared.task
+    if not isinstance(data, Values):
+        raise InvalidInputError(
+            f"y is a target of the kind {task!r}, of which states cannot be made: take a measure "
+            "with kernels (measure='hsic', or 'parzen' for affinities)."
+        )
+    labels = task in ("classification", "multilabel")
+    states = cut_columns(data.values, options, labels=labels)
+    if options.bins == "levels" and not states.sizes.all() and not labels:
+        states = cut_columns(data.values, MeasureOptions())  # too many values for a state each
+    if len(states.codes) > 1 and not data.averaged:
+        _, joint = np.unique(states.codes, axis=1, return_inverse=True)
+        values = np.asarray(joint, dtype=np.float64).reshape(1, -1)
+        states = cut_columns(values, options, labels=True)
+    if not states.sizes.all():
+        raise InvalidInputError(
+            f"y has more than {_MAX_STATES} classes or states, too many to be counted: merge some, "
+            "average over outputs with multioutput='average', or pass task='regression'."
+        )
+    return states
+
+
+def _for_parts(
+    fill: Callable[[slice], int],
+    size: int,
+    step: int,
+    n_threads: int,
+    report: Callable[[int], Any] | None = None,
+) -> None:
+    parts = [slice(start, min(size, start + step)) for start in range(0, size, step)]
+    run_threaded(fill, parts, n_threads, report)

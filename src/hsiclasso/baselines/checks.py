@@ -1,0 +1,73 @@
+"""Checks of parameters: name, value, rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.search import check_count
+
+__all__ = [
+    "as_generator",
+    "check_choice",
+    "check_positive",
+    "check_random_state",
+    "check_whole",
+    "is_positive",
+]
+
+
+def is_positive(value: Any) -> bool:
+    """Whether a value is a finite real number above 0."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return bool(number and not isinstance(value, bool) and np.isfinite(value) and value > 0)
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless a value is a finite number above 0."""
+    if not is_positive(value):
+        raise InvalidInputError(f"{name}={value!r} must be a finite number > 0.")
+
+
+def check_whole(name: str, value: Any) -> None:
+    """Raise unless a value is a whole number of at least 1."""
+    if value is None:
+        raise InvalidInputError(f"{name}=None must be a whole number >= 1.")
+    check_count(name, value, least=1)
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise unless a value is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("direction", "up", ("forward", "backward"))
+    Traceback (most recent call last):
+        ...
+    hsiclasso.errors.InvalidInputError: direction='up' is unknown: choose 'forward' or 'backward'.
+    """
+    if not isinstance(value, str | None) or value not in choices:
+        words = [repr(choice) for choice in choices]
+        raise InvalidInputError(
+            f"{name}={value!r} is unknown: choose {', '.join(words[:-1])} or {words[-1]}."
+        )
+
+
+def check_random_state(random_state: Any) -> None:
+    """Raise unless a value is a source of randomness."""
+    sources = int | np.integer | np.random.Generator | np.random.RandomState | None
+    known = isinstance(random_state, sources) and not isinstance(random_state, bool)
+    if not known or (isinstance(random_state, int | np.integer) and random_state < 0):
+        raise InvalidInputError(
+            f"random_state={random_state!r} is no source of randomness: pass a whole number >= 0, "
+            "a Generator or None."
+        )
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return the generator that a source of randomness stands for."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    return np.random.default_rng(random_state)

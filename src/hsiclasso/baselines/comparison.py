@@ -1,0 +1,293 @@
+"""Several methods on one table: what each selects, how long it takes, how far they agree."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hsiclasso._types import FloatArray
+from hsiclasso.baselines.base import Baseline, Report, n_wanted
+from hsiclasso.baselines.registry import METHODS, traits_of
+from hsiclasso.data import Source, as_source
+from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError, require
+from hsiclasso.selectors.columns import close_matches
+from hsiclasso.selectors.search import check_count
+
+__all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
+
+#: Names of the values of `Comparison.to_rows`.
+RECORD_FIELDS = ("method", "rank", "name", "index", "score")
+#: What stands for 0 in a denominator.
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method selected.
+
+    Attributes
+    ----------
+    method, title : str
+        Its name in `hsiclasso.baselines.METHODS`, and its usual one.
+    features : tuple of str
+        Names of the selected features, best first.
+    indices : tuple of int
+        Their columns.
+    scores : tuple of float
+        What the method gives them: not comparable between methods.
+    seconds : float
+        Time of the fit; the first fit in a process may load compiled code.
+    redundancy : float or None
+        Mean absolute correlation between pairs of the selected features.
+    skipped : str
+        Why the method did not run; empty if it did.
+    """
+
+    method: str
+    title: str
+    features: tuple[str, ...] = ()
+    indices: tuple[int, ...] = ()
+    scores: tuple[float, ...] = ()
+    seconds: float = 0.0
+    redundancy: float | None = None
+    skipped: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What several methods selected.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+    n_samples, n_features, n_requested : int
+    """
+
+    outcomes: tuple[Outcome, ...]
+    n_samples: int
+    n_features: int
+    n_requested: int
+
+    @property
+    def ran(self) -> tuple[Outcome, ...]:
+        """Outcomes of the methods that ran."""
+        return tuple(outcome for outcome in self.outcomes if not outcome.skipped)
+
+    def ranks(self) -> dict[str, dict[str, int]]:
+        """Return the rank of each feature in the methods that select it.
+
+        Features selected by most methods come first; among equals, those of the least mean rank.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for outcome in self.ran:
+            for rank, name in enumerate(outcome.features, start=1):
+                found.setdefault(name, {})[outcome.method] = rank
+        order = sorted(found, key=lambda name: (-len(found[name]), sum(found[name].values())))
+        return {name: found[name] for name in order}
+
+    def votes(self) -> dict[str, int]:
+        """Return by how many methods each feature is selected, in the order of `ranks`."""
+        return {name: len(by_method) for name, by_method in self.ranks().items()}
+
+    def agreement(self) -> FloatArray:
+        """Return the share of common features (Jaccard) between the methods that ran, (k, k)."""
+        sets = [set(outcome.features) for outcome in self.ran]
+        return np.array(
+            [[len(a & b) / max(1, len(a | b)) for b in sets] for a in sets], dtype=np.float64
+        ).reshape(len(sets), len(sets))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries, lists and numbers."""
+        return asdict(self)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as a JSON document."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one flat record for each feature that each method selected."""
+        return [
+            dict(zip(RECORD_FIELDS, (o.method, rank, name, index, score), strict=True))
+            for o in self.ran
+            for rank, (name, index, score) in enumerate(
+                zip(o.features, o.indices, o.scores, strict=True), start=1
+            )
+        ]
+
+    def to_frame(self) -> Any:
+        """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
+        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=list(RECORD_FIELDS))
+
+
+def compare(
+    X: Any,
+    y: Any,
+    n_features_to_select: int | None = None,
+    *,
+    methods: Sequence[str] | Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    random_state: Any = None,
+    report: Report | None = None,
+) -> Comparison:
+    """Select features by several methods.
+
+    A method that cannot serve the table or the target, or has no such option, is left out, with
+    the reason.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
+    y : array-like
+        The target, in any form that `HSICLasso` takes.
+    n_features_to_select : int, optional
+        Features that each method is to select; ten by default, or all if there are fewer.
+    methods : sequence of str, or mapping of str to estimators, optional
+        Names in `METHODS`, by default all; or estimators of your own choice by name, whose
+        number of features is set.
+    options : mapping, optional
+        Parameters of the methods, such as ``{"y_transform": "rank"}``.
+    random_state : int, RandomState or Generator, optional
+        Seed of the methods that draw random numbers.
+    report : callable, optional
+        Called with ``"methods"`` or the title of a method and its stage, the number of units done
+        and the number in all, 0 for an unknown one.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from hsiclasso import make_data1
+    >>> from hsiclasso.baselines import compare
+    >>> X, y, causal = make_data1(300, 20, random_state=0)
+    >>> found = compare(X, y, 4, methods=["hsic_lasso", "mi_ranking"])
+    >>> [outcome.title for outcome in found.outcomes]
+    ['HSIC Lasso', 'MI ranking']
+    >>> found.agreement().shape
+    (2, 2)
+    """
+    check_count("n_features_to_select", n_features_to_select, least=1)
+    source = as_source(X)
+    chosen = _estimators(methods, options or {})
+    wanted = n_wanted(n_features_to_select, source.n_features)
+    given = {"n_features_to_select": wanted, **(options or {})}
+    tell = report or _silent
+    outcomes = []
+    for step, (name, estimator) in enumerate(chosen.items()):
+        tell("methods", step, len(chosen))
+        if random_state is not None and "random_state" in _parameters(estimator):
+            estimator.set_params(random_state=random_state)
+        outcomes.append(_run(name, estimator, source, (X, y), given, tell))
+    tell("methods", len(chosen), len(chosen))
+    return Comparison(tuple(outcomes), source.n_samples, source.n_features, wanted)
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+def _estimators(methods: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the estimators; raise if none of them has an option."""
+    from sklearn.base import clone
+
+    if isinstance(methods, str):
+        methods = [methods]
+    if isinstance(methods, Mapping):
+        made = {name: clone(estimator) for name, estimator in methods.items()}
+    else:
+        names = list(METHODS) if methods is None else list(dict.fromkeys(methods))
+        for name in names:
+            if name not in METHODS:
+                raise InvalidInputError(
+                    f"methods has {name!r}, which is unknown: {close_matches(name, METHODS)} "
+                    f"There are {', '.join(METHODS)}."
+                )
+        made = {name: METHODS[name]() for name in names}
+    if not made:
+        raise InvalidInputError("methods is empty: name one or more.")
+    if "n_features_to_select" in options:
+        raise InvalidInputError(
+            "options has n_features_to_select, which compare has itself: pass it there."
+        )
+    for option in options:
+        if not any(option in _parameters(estimator) for estimator in made.values()):
+            raise InvalidInputError(f"options has {option!r}, which no method has: leave it out.")
+    return made
+
+
+def _parameters(estimator: Any) -> set[str]:
+    return set(estimator.get_params(deep=False))
+
+
+def _run(
+    name: str,
+    estimator: Any,
+    source: Source,
+    data: tuple[Any, Any],
+    given: Mapping[str, Any],
+    report: Report,
+) -> Outcome:
+    """Let one method select, or find out why it cannot."""
+    title = traits_of(name).title if METHODS.get(name) is type(estimator) else name
+    for option in given:
+        if option not in _parameters(estimator):
+            reason = f"{option}={given[option]!r} is given, but {title} has no such option"
+            return Outcome(name, title, skipped=f"{reason}: leave it out to let {title} run.")
+    report(title, 0, 0)
+    begin = time.perf_counter()
+    try:
+        estimator.set_params(**given)
+        with _named_warnings(title):
+            if isinstance(estimator, Baseline):
+                estimator.fit_reporting(
+                    *data, lambda stage, done, total: report(f"{title}: {stage}", done, total)
+                )
+            else:
+                estimator.fit(*data)
+    except InvalidInputError as error:
+        return Outcome(name, title, skipped=str(error))
+    seconds = time.perf_counter() - begin
+    selected = estimator.selected_
+    scores = estimator.scores_ if isinstance(estimator, Baseline) else estimator.coef_
+    return Outcome(
+        name,
+        title,
+        tuple(source.name(int(k)) for k in selected),
+        tuple(int(k) for k in selected),
+        tuple(float(score) for score in scores[selected]),
+        seconds,
+        _redundancy(source, selected),
+    )
+
+
+@contextmanager
+def _named_warnings(title: str) -> Iterator[None]:
+    """Say of which method the warnings of a block are, unless they are about the table."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        text, kind = str(warning.message), warning.category
+        plain = title in text or issubclass(kind, ConstantFeatureWarning)
+        warnings.warn(text if plain else f"{title}: {text}", kind, stacklevel=5)
+
+
+def _redundancy(source: Source, selected: Any) -> float | None:
+    """Mean absolute correlation between pairs of columns of numbers; None if there is no pair."""
+    numbers = [int(k) for k in selected if source.kind(int(k)) in ("number", "bool")]
+    if len(numbers) < 2:
+        return None
+    block = source.block(np.array(numbers))
+    block /= np.maximum(np.abs(block).max(axis=0), _TINY)  # huge numbers overflow when squared
+    block -= block.mean(axis=0)
+    block /= np.maximum(np.linalg.norm(block, axis=0), _TINY)
+    correlation = np.abs(block.T @ block)
+    return float(correlation[np.triu_indices(len(numbers), 1)].mean())

@@ -1,0 +1,194 @@
+r"""Linear dependence: absolute correlations, and the F-test that belongs to them.
+
+Features are compared by :math:`|r|`. With a real target too; with classes c by the correlation
+ratio, which is the multiple correlation with the indicators of the classes,
+
+.. math:: R^2 = 1 - \frac{\text{SS}_\text{within}}{\text{SS}_\text{total}}
+          = \sum_c \frac{n_c}{n}\, \bar z_c^2
+
+where :math:`\bar z_c` is the mean of the standardised feature within a class. Several real
+outputs have a multiple correlation too, if they are not averaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.dependence import Values
+from hsiclasso.dependence.threads import run_threaded
+from hsiclasso.embedding import vector_codes
+from hsiclasso.embedding.scale import standardised
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.targets import PreparedTarget
+
+__all__ = ["Correlation", "Span", "f_statistic", "relate_correlation", "relate_f_test"]
+
+#: Share of a variance that is rounding.
+_ROUNDING = 1e-14
+#: Largest F statistic of a feature.
+_LARGEST = 1e300
+#: Outputs that add less to the span of others depend on them.
+_DEPENDENT = 1e-10
+#: Entries of columns that are multiplied together: they should stay in cache.
+_BLOCK = 1 << 17
+
+
+def relate_correlation(job: Job, options: MeasureOptions, n_threads: int) -> Correlation:
+    """Correlate every feature with the target.
+
+    Parameters
+    ----------
+    job : Job
+    options : MeasureOptions
+    n_threads : int
+
+    Returns
+    -------
+    Correlation
+    """
+    prepared = job.target(options.target)
+    target = _spans(prepared)
+    return Correlation(job.standardised(), target, prepared.task, n_threads)
+
+
+def relate_f_test(job: Job, options: MeasureOptions, n_threads: int) -> Correlation:
+    """Return the same with the F-test of every feature as its relevance."""
+    related = relate_correlation(job, options, n_threads)
+    # so that quotients are finite where the fit is perfect
+    related.relevance = np.minimum(related.f_statistic(), _LARGEST)
+    return related
+
+
+def f_statistic(relevance: FloatArray, n_samples: int, n_terms: int = 1) -> FloatArray:
+    r"""F-test of correlations.
+
+    .. math:: F = \frac{R^2 / k}{(1 - R^2) / (n - k - 1)}
+
+    Parameters
+    ----------
+    relevance : ndarray
+        Absolute correlations, or multiple correlations R.
+    n_samples : int
+        n.
+    n_terms : int
+        k: one less than there are classes; 1 for a real target.
+
+    Returns
+    -------
+    ndarray
+        As large as a double can be where R is 1, as in `sklearn.feature_selection.f_regression`;
+        0 where no degree of freedom is left.
+
+    Examples
+    --------
+    >>> f_statistic(np.array([0.0, 0.6, 1.0]), 18).tolist()
+    [0.0, 9.0, 1.7976931348623157e+308]
+    """
+    explained = np.square(relevance)
+    left = np.where(1 - explained > _ROUNDING, 1 - explained, 0.0)
+    freedom = max(0, n_samples - n_terms - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = explained / left * (freedom / n_terms)
+    return np.asarray(np.nan_to_num(statistic, nan=0.0))
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a target spans in the space of functions on the samples.
+
+    Attributes
+    ----------
+    basis : ndarray of shape (n, m)
+        Orthonormal columns.
+    n_terms : int
+        Dimensions beside the constant.
+    """
+
+    basis: FloatArray
+    n_terms: int
+
+
+class Correlation:
+    """Absolute correlation of features with the target, and between features.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n, d)
+        Standardised columns in Fortran order, which are kept: 8 n d bytes.
+    target : list of Span
+        One or more outputs, over which the relevance is averaged.
+    task : str
+        Kind of the target.
+    n_threads : int
+    """
+
+    def __init__(self, table: FloatArray, target: list[Span], task: str, n_threads: int) -> None:
+        self.task = task
+        self._columns = table.T
+        self._target = target
+        self._n_threads = n_threads
+        shares = [np.square(self._columns @ span.basis).sum(axis=1) for span in target]
+        self._by_output = np.sqrt(np.minimum(np.array(shares) / len(table), 1.0))
+        self.relevance: FloatArray = self._by_output.mean(axis=0)
+
+    def f_statistic(self) -> FloatArray:
+        """F-test of every feature with the target, shape (d,); its mean over several outputs."""
+        n = self._columns.shape[1]
+        by_output = [
+            f_statistic(relevance, n, span.n_terms) / len(self._target)
+            for relevance, span in zip(self._by_output, self._target, strict=True)
+        ]
+        return np.asarray(np.sum(by_output, axis=0))
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the absolute correlations of features `rows` with features `cols`."""
+        out = np.empty((rows.size, cols.size))
+        others = self._columns[cols].T
+        n = len(others)
+        step = max(1, _BLOCK // n)
+
+        def multiply(start: int) -> int:
+            part = slice(start, start + step)
+            np.abs(self._columns[rows[part]] @ others / n, out=out[part])
+            return 0
+
+        run_threaded(multiply, range(0, rows.size, step), self._n_threads)
+        return np.minimum(out, 1.0, out=out)
+
+
+def _spans(prepared: PreparedTarget) -> list[Span]:
+    """What each output of a target spans, or all of them together."""
+    data = prepared.data
+    if not isinstance(data, Values):
+        raise InvalidInputError(
+            f"y is a target of the kind {prepared.task!r}, with which nothing can be correlated: "
+            "take a measure with kernels, such as measure='hsic'."
+        )
+    span = _class_span if prepared.task in ("classification", "multilabel") else _real_span
+    if data.averaged:
+        return [span(output[None]) for output in data.values]
+    return [span(data.values)]
+
+
+def _class_span(outputs: FloatArray) -> Span:
+    """Span the indicators of the classes of outputs (q, n)."""
+    codes = vector_codes(outputs).astype(np.int64)
+    counts = np.bincount(codes)
+    basis = np.zeros((codes.size, counts.size))
+    basis[np.arange(codes.size), codes] = 1 / np.sqrt(counts[codes])
+    return Span(basis, max(1, counts.size - 1))
+
+
+def _real_span(outputs: FloatArray) -> Span:
+    """Span the deviations of outputs (q, n) from their means."""
+    values = outputs.copy()
+    _, middle = standardised(values)
+    values += middle[:, None]
+    _, sizes, basis = np.linalg.svd(values, full_matrices=False)
+    kept = sizes > _DEPENDENT * sizes[0]
+    return Span(basis[kept].T, max(1, int(np.count_nonzero(kept))))

@@ -1,0 +1,225 @@
+r"""HSIC of several columns together with a target, for methods that compare subsets.
+
+Both estimators are linear in the Gram matrix K of the columns,
+
+.. math:: \mathrm{HSIC} = \langle K, C\rangle = \sum_{i,l} K_{il} C_{il},
+
+with a matrix C that the target alone decides, so that it is made once:
+
+==========  ==========================================================================
+biased      :math:`C = \Gamma L \Gamma / (n-1)^2`
+unbiased    :math:`C_{il} = \big(L_{il} - \frac{r_i + r_l}{n-2} + \frac{s}{(n-1)(n-2)}\big)
+            / (n(n-3))` for :math:`i \ne l`, and 0 on the diagonal
+==========  ==========================================================================
+
+where :math:`r_i` is the sum of row i of L without its diagonal, and s the sum of all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.baselines.base import Job
+from hsiclasso.dependence import Target, TargetData, make_measure, make_target
+from hsiclasso.dependence.threads import run_threaded
+from hsiclasso.embedding import Samples
+from hsiclasso.errors import InvalidInputError
+
+__all__ = [
+    "Estimator",
+    "SubsetHSIC",
+    "check_samples",
+    "squared_distances",
+    "target_matrix",
+]
+
+Estimator = Literal["biased", "unbiased"]
+
+#: Share of the trace of the target's matrix that its factor may leave out.
+_TARGET_TOL = 1e-9
+#: Rows of a matrix between samples that are made together.
+_ROWS = 256
+#: Columns that share a pass over the matrices between samples.
+_COLUMNS = 16
+
+
+def check_samples(job: Job, most: int) -> None:
+    """Raise if a matrix of all pairs of samples would be too large."""
+    n = job.n_samples
+    if n > most:
+        raise InvalidInputError(
+            f"n_samples={n}, but {job.traits.title} holds matrices of all pairs of samples and "
+            f"serves at most {most}: take some of the rows, or HSICLasso or HSICRanking, whose "
+            "cost is linear in them."
+        )
+
+
+def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> FloatArray:
+    r"""Make the matrix C of a target, :math:`\mathrm{HSIC} = \langle K, C\rangle`.
+
+    Parameters
+    ----------
+    data : TargetData
+        What is known of the target.
+    n : int
+        Number of samples; for the unbiased estimator at least 4.
+    estimator : {"biased", "unbiased"}
+        See the top of this module.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Symmetric.
+    """
+    if estimator == "unbiased" and n < 4:
+        raise InvalidInputError(
+            f"n_samples={n}, but the unbiased estimator needs 4 or more: add rows, or take "
+            "estimator='biased'."
+        )
+    target = make_target(data, make_measure("hsic"), Samples(n), tol=_TARGET_TOL)
+    if not target.norm2 > 0:
+        raise InvalidInputError(
+            "Nothing of the target is left after centring: nothing can depend on it."
+        )
+    matrix = _entries(target, n)
+    # additive terms a_i + a_l vanish in either centring: it does not matter which of them the
+    # target has lost already
+    if estimator == "biased":
+        matrix -= matrix.mean(axis=0)
+        matrix -= matrix.mean(axis=1)[:, None]
+        matrix /= (n - 1) ** 2
+        return matrix
+    np.fill_diagonal(matrix, 0.0)
+    sums = matrix.sum(axis=0) / (n - 2)
+    matrix -= sums
+    matrix -= sums[:, None]
+    matrix += sums.sum() / (n - 1)
+    np.fill_diagonal(matrix, 0.0)
+    matrix /= n * (n - 3)
+    return matrix
+
+
+def _entries(target: Target, n: int) -> FloatArray:
+    """Write a target's matrix out, but for additive terms."""
+    matrix = np.empty((n, n))
+    if target.product is None:
+        rows = target.rows.unsplit()
+        signs = np.roll(target.signs, -target.rows.offset.size)  # in the order of `unsplit`
+        np.matmul((rows * signs[:, None]).T, rows, out=matrix)
+        return matrix
+    for start in range(0, n, _ROWS):
+        stop = min(n, start + _ROWS)
+        units = np.zeros((stop - start, n))
+        units[np.arange(stop - start), np.arange(start, stop)] = 1.0
+        matrix[start:stop] = target.product(units)
+    return matrix
+
+
+def squared_distances(
+    columns: FloatArray, n_threads: int, out: FloatArray | None = None
+) -> FloatArray:
+    """Squared distances between samples, the columns of (k, n).
+
+    Parameters
+    ----------
+    columns : ndarray of shape (k, n)
+        Contiguous.
+    n_threads : int
+    out : ndarray of shape (n, n), optional
+        Matrix to add them to, in place.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        They are below the diagonal; on it and above it are zeros, or what `out` has there.
+    """
+    from hsiclasso.baselines._joint_loops import add_distances
+
+    n = columns.shape[1]
+    found = np.zeros((n, n)) if out is None else out
+
+    def work(first: int) -> int:
+        add_distances(columns, first, min(n, first + _ROWS), found)
+        return 1
+
+    run_threaded(work, range(0, n, _ROWS), n_threads)
+    return found
+
+
+@dataclass(frozen=True)
+class SubsetHSIC:
+    r"""HSIC of subsets of columns under one Gaussian kernel, with a target.
+
+    .. math:: K_{il} = \exp\Big(-\frac{1}{2\sigma^2}\sum_{j \in S}(x_{ji} - x_{jl})^2\Big)
+
+    Attributes
+    ----------
+    columns : ndarray of shape (d, n)
+        Standardised columns, contiguous.
+    coupling : ndarray of shape (n, n)
+        The target's matrix C.
+    width : float
+        :math:`\sigma` of one column.
+    retune : bool
+        Whether :math:`\sigma` grows with the root of the size of the subset.
+    n_threads : int
+    """
+
+    columns: FloatArray
+    coupling: FloatArray
+    width: float
+    retune: bool
+    n_threads: int
+
+    @cached_property
+    def trace(self) -> float:
+        """What samples paired with themselves add to any HSIC: the kernel is 1 there."""
+        return float(np.trace(self.coupling))
+
+    def gamma(self, size: int) -> float:
+        """Return what squared distances in a subset of that size are multiplied with."""
+        return 0.5 / (self.width**2 * (size if self.retune else 1))
+
+    def distances(self, subset: IntArray) -> FloatArray:
+        """Return squared distances (n, n) in a subset, below the diagonal."""
+        return squared_distances(self.columns[subset], self.n_threads)
+
+    def add(self, distances: FloatArray, feature: int) -> None:
+        """Add to squared distances those in one more feature."""
+        squared_distances(self.columns[feature : feature + 1], self.n_threads, distances)
+
+    def pair_sums(
+        self, distances: FloatArray, size: int, candidates: IntArray, sign: Literal[-1, 0, 1]
+    ) -> FloatArray:
+        """Return the part of HSIC from pairs of distinct samples, for a subset of that size.
+
+        It is that of the subset of the distances with one candidate more (sign 1) or less (-1).
+        All of HSIC is twice that plus `trace`, in which small differences may drown.
+        """
+        from hsiclasso.baselines._joint_loops import sum_over_candidates
+
+        gamma = self.gamma(size)
+        sums = np.empty(candidates.size)
+        step = max(1, min(_COLUMNS, -(-candidates.size // self.n_threads)))
+
+        def work(first: int) -> int:
+            part = slice(first, first + step)
+            columns = self.columns[candidates[part]]
+            sum_over_candidates(columns, self.coupling, distances, float(sign), gamma, sums[part])
+            return 1
+
+        run_threaded(work, range(0, candidates.size, step), self.n_threads)
+        return sums
+
+    def whole(self, pair_sums: FloatArray) -> FloatArray:
+        """Return HSIC from its part over pairs of distinct samples."""
+        return 2 * pair_sums + self.trace
+
+    def of(self, distances: FloatArray, size: int) -> float:
+        """Return the HSIC of a subset of that size from its distances."""
+        return float(self.whole(self.pair_sums(distances, size, np.zeros(1, dtype=np.int64), 0))[0])

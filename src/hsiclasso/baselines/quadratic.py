@@ -1,0 +1,361 @@
+"""What the two quadratic programs share: the matrix of redundancies, its shift, its problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.baselines.base import Baseline, Job
+from hsiclasso.baselines.dependency import (
+    Bins,
+    Dependency,
+    MeasureName,
+    MeasureOptions,
+    dependency_matrix,
+)
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.targets import MultiOutput, Task
+
+__all__ = [
+    "DenseQuadratic",
+    "LowRankQuadratic",
+    "Lowest",
+    "QuadraticBaseline",
+    "by_weight",
+    "check_number",
+    "lowest_eigenvalue",
+    "make_convex",
+    "matters",
+]
+
+#: Most features between which all dependences are held: 3 GB.
+_MAX_FEATURES = 20_000
+#: What the lowest eigenvalue is kept above zero by, relative to the largest diagonal entry.
+_MARGIN = 1e-8
+#: Up to this size a matrix is reduced to three diagonals; beyond it a factor is faster.
+_DIRECT = 2000
+#: Relative accuracies of an eigenvalue, as a guess and to be used.
+_ROUGH, _FINE = 1e-4, 1e-10
+_LANCZOS_VECTORS = 40
+_EPS = float(np.finfo(np.float64).eps)
+#: Dependences below this share of the largest are rounding errors.
+_NOTHING = 1e-12
+#: Rows of a matrix that are multiplied at once.
+_ROWS = 512
+
+
+@dataclass(frozen=True)
+class DenseQuadratic:
+    """A quadratic given by its matrix.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (d, d)
+        Symmetric.
+    linear : ndarray of shape (d,)
+    scale : float
+        Factor of the matrix.
+    target_norm2 : float
+        Squared norm of the target, for solvers that need the least-squares form.
+    """
+
+    matrix: FloatArray
+    linear: FloatArray
+    scale: float = 1.0
+    target_norm2: float = 0.0
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return the diagonal entries of some features."""
+        return self.scale * self.matrix[rows, rows]
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the entries of features `rows` against features `cols`."""
+        if rows.size > cols.size:  # gather the fewer rows, by symmetry
+            return self.scale * self.matrix[cols][:, rows].T
+        return self.scale * self.matrix[rows][:, cols]
+
+    def times(self, features: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the columns of some features times weights."""
+        product = np.zeros(self.linear.size)
+        for start in range(0, features.size, _ROWS):
+            part = slice(start, start + _ROWS)
+            product += (self.scale * weights[part]) @ self.matrix[features[part]]
+        return product
+
+
+@dataclass(frozen=True)
+class LowRankQuadratic:
+    r"""A quadratic with the matrix :math:`c\,(FF^\top + sI)`, which is never made.
+
+    Attributes
+    ----------
+    factor : ndarray of shape (d, r)
+        F.
+    linear : ndarray of shape (d,)
+    scale, shift : float
+        c and s.
+    """
+
+    factor: FloatArray
+    linear: FloatArray
+    scale: float = 1.0
+    shift: float = 0.0
+
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return the diagonal entries of some features."""
+        squares = np.einsum("ij,ij->i", self.factor[rows], self.factor[rows])
+        return np.asarray(self.scale * (squares + self.shift))
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the entries of features `rows` against features `cols`."""
+        product = self.factor[rows] @ self.factor[cols].T
+        return np.asarray(self.scale * (product + self.shift * (rows[:, None] == cols)))
+
+    def times(self, features: IntArray, weights: FloatArray) -> FloatArray:
+        """Return the columns of some features times weights."""
+        product = self.factor @ (weights @ self.factor[features])
+        product[features] += self.shift * weights
+        return np.asarray(self.scale * product)
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """The lowest eigenvalue of a matrix.
+
+    Attributes
+    ----------
+    value : float
+    error : float
+        How far it may be off.
+    """
+
+    value: float
+    error: float
+
+
+def lowest_eigenvalue(matrix: FloatArray) -> Lowest:
+    r"""Return the lowest eigenvalue of a symmetric matrix with non-negative entries.
+
+    In matrices of more than 2000 rows it is the one that inverse iteration finds, with a
+    Cholesky factor of :math:`D + lI` that exists because l is large enough.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+
+    Examples
+    --------
+    >>> round(lowest_eigenvalue(np.array([[1.0, 2.0], [2.0, 1.0]])).value, 12)
+    -1.0
+    """
+    if len(matrix) <= _DIRECT:
+        value = eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0]
+        return Lowest(float(value), len(matrix) * _EPS * float(np.abs(matrix).max()))
+    start = np.random.default_rng(0).standard_normal(len(matrix))
+    factor = _lifted_factor(matrix, start)
+
+    def invert(vector: FloatArray) -> FloatArray:
+        return np.asarray(cho_solve(factor, vector.ravel(), check_finite=False))
+
+    return _extreme(matrix, invert, _FINE, start)
+
+
+def _lifted_factor(matrix: FloatArray, start: FloatArray) -> tuple[FloatArray, bool]:
+    """Cholesky factor of the matrix with a constant on its diagonal that is hardly too large."""
+    diagonal = np.diag(matrix).copy()
+    places = np.diag_indices_from(matrix)
+    margin = _MARGIN * float(diagonal.max())
+    lift = margin
+    while True:
+        matrix[places] = diagonal + lift
+        try:
+            factor: tuple[FloatArray, bool] = cho_factor(matrix, lower=True, check_finite=False)
+        except LinAlgError:
+            pass
+        else:
+            return factor
+        finally:
+            matrix[places] = diagonal
+        lift = 2 * lift if lift > margin else max(_guess_lift(matrix, start), 2 * margin)
+
+
+def _guess_lift(matrix: FloatArray, start: FloatArray) -> float:
+    """Estimate by Lanczos' method what takes the lowest eigenvalue to zero."""
+    top = float(matrix.sum(axis=1).max())  # no eigenvalue is larger
+
+    def reverse(vector: FloatArray) -> FloatArray:
+        return np.asarray(top * vector.ravel() - matrix @ vector.ravel())
+
+    lowest = _extreme(matrix, reverse, _ROUGH, start)
+    return lowest.error - lowest.value
+
+
+def _extreme(
+    matrix: FloatArray, operator: Callable[[FloatArray], FloatArray], tol: float, start: FloatArray
+) -> Lowest:
+    """Eigenvalue of a matrix for the vector that an operator, a function of it, stretches most."""
+    linear = LinearOperator(matrix.shape, operator, dtype=np.float64)
+    _, vectors = eigsh(linear, k=1, which="LA", tol=tol, v0=start, ncv=_LANCZOS_VECTORS)
+    vector = vectors[:, 0]
+    product = matrix @ vector
+    value = float(vector @ product)
+    return Lowest(value, float(np.linalg.norm(product - value * vector)))
+
+
+def make_convex(
+    matrix: FloatArray, shift: Literal["auto"] | float, *, strictly: bool
+) -> tuple[float, Lowest]:
+    r"""Add a constant to the diagonal, in place, that leaves no negative eigenvalue.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+    shift : "auto" or float
+        The constant; by default none if the matrix is positive definite, and else
+        :math:`-\lambda_{\min}` with a margin that covers rounding errors.
+    strictly : bool
+        Whether a given constant must make the matrix positive definite, not semi-definite.
+
+    Returns
+    -------
+    shift : float
+    lowest : Lowest
+        Lowest eigenvalue before; NaN if there is no feature.
+    """
+    if not matrix.size:
+        return 0.0, Lowest(np.nan, 0.0)
+    lowest = lowest_eigenvalue(matrix)
+    margin = _MARGIN * float(np.diag(matrix).max()) + lowest.error
+    least = max(margin - lowest.value, 0.0)
+    if shift == "auto":
+        shift = 0.0 if lowest.value > margin else least
+    elif shift < (least if strictly else least - 2 * margin):
+        word = "definite" if strictly else "semi-definite"
+        raise InvalidInputError(
+            f"shift={shift!r}, but the matrix of redundancies has the eigenvalue "
+            f"{lowest.value:.6g}, and must be positive {word}: take shift='auto', or at least "
+            f"{least:.6g}."
+        )
+    matrix[np.diag_indices_from(matrix)] += shift
+    return float(shift), lowest
+
+
+@dataclass(frozen=True)
+class _Some:
+    """Dependence of some features, numbered anew."""
+
+    dependency: Dependency
+    features: IntArray
+
+    @property
+    def task(self) -> str:
+        return self.dependency.task
+
+    @property
+    def relevance(self) -> FloatArray:
+        return self.dependency.relevance[self.features]
+
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        return self.dependency.block(self.features[rows], self.features[cols])
+
+
+class QuadraticBaseline(Baseline):
+    """What quadratic programs over all dependences share."""
+
+    measure: MeasureName
+    bins: Bins
+    threshold: float
+    n_bins: int
+    x_width: float | None
+    shift: Literal["auto"] | float
+    task: Task
+    y_kernel: Any
+    y_width: Any
+    y_transform: Literal["rank"] | None
+    multioutput: MultiOutput
+    shift_: float
+    min_eigenvalue_: float
+
+    def _options(self) -> MeasureOptions:
+        return MeasureOptions(
+            self.measure,
+            self.bins,
+            self.threshold,
+            self.n_bins,
+            self.x_width,
+            self.task,
+            self.y_kernel,
+            self.y_width,
+            self.y_transform,
+            self.multioutput,
+        )
+
+    def _check(self) -> None:
+        number = check_number("shift", self.shift, "'auto'")
+        if number is not None and number < 0:
+            raise InvalidInputError(
+                f"shift={self.shift!r}, but what is added to the diagonal must be >= 0, or 'auto'."
+            )
+        self._options()
+        if self.measure == "f":
+            raise InvalidInputError(
+                f"measure='f' has an F-test beside correlations, and {self.traits.title} weighs "
+                "relevance against redundancy on one scale: take measure='correlation'."
+            )
+
+    def _takes_labels(self) -> bool:
+        return self.measure != "correlation"
+
+    def _check_size(self, varies: BoolArray, remedy: str) -> None:
+        """Raise if there are too many features for a matrix between all of them."""
+        d = int(np.count_nonzero(varies))
+        if d > _MAX_FEATURES:
+            raise InvalidInputError(
+                f"X has {d} columns that vary, but {self.traits.title} holds a dependence for "
+                f"every pair of them, which would take {8e-9 * d * d:.0f} GB, and more than once: "
+                f"at most {_MAX_FEATURES} are taken. {remedy}"
+            )
+
+    def _redundancy(self, job: Job, dependency: Dependency) -> tuple[FloatArray, IntArray]:
+        """All dependences between the features that have any, and which these are."""
+        features = np.flatnonzero(job.varies)
+        matrix = dependency_matrix(_Some(dependency, features), job.report)
+        # a column that is cut into a single state would cost nothing at any weight
+        kept = np.flatnonzero(matters(np.diag(matrix)))
+        if kept.size == features.size:
+            return matrix, features
+        return matrix[np.ix_(kept, kept)], features[kept]
+
+    def _shift(self, job: Job, matrix: FloatArray, *, strictly: bool) -> None:
+        """Make a matrix positive (semi-)definite, in place."""
+        job.report("shift", 0, 1)
+        self.shift_, lowest = make_convex(matrix, self.shift, strictly=strictly)
+        self.min_eigenvalue_ = lowest.value
+        job.report("shift", 1, 1)
+
+
+def matters(dependence: FloatArray) -> BoolArray:
+    """Tell which dependences are more than rounding errors."""
+    return np.asarray(dependence > _NOTHING * dependence.max(initial=0.0))
+
+
+def check_number(name: str, value: Any, word: str) -> float | None:
+    """Return a finite number, or None for a word such as ``'auto'``; raise if it is neither."""
+    if isinstance(value, str) and repr(value) == word:
+        return None
+    known = isinstance(value, int | float | np.integer | np.floating)
+    if not known or isinstance(value, bool) or not np.isfinite(value):
+        raise InvalidInputError(f"{name}={value!r}, but it must be a number or {word}.")
+    return float(value)
+
+
+def by_weight(weights: FloatArray, relevance: FloatArray) -> IntArray:
+    """Return the features that are not zero, largest weight first, ties by relevance."""
+    order = np.lexsort((np.arange(weights.size), -relevance, -np.abs(weights)))
+    return np.asarray(order[weights[order] != 0], dtype=np.int64)

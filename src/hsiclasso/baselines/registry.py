@@ -1,0 +1,74 @@
+"""The methods by name, and what the package's own selectors are in the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from hsiclasso.baselines.alignment import CKTA, KTA
+from hsiclasso.baselines.base import ANY_TARGET, Baseline, Traits
+from hsiclasso.baselines.fvm import FVM
+from hsiclasso.baselines.greedy import GreedyHSIC
+from hsiclasso.baselines.hsfs import HSFS
+from hsiclasso.baselines.lasso import LassoPath
+from hsiclasso.baselines.mrmr import MRMR
+from hsiclasso.baselines.qpfs import QPFS
+from hsiclasso.baselines.rankings import HSICRanking, MIRanking
+from hsiclasso.baselines.spam import SpAM
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors import HSICLasso, NOCCOLasso
+
+__all__ = ["BASELINES", "METHODS", "traits_of"]
+
+#: The methods that the package's own are compared with, by name.
+BASELINES: Mapping[str, type[Baseline]] = MappingProxyType(
+    {
+        "lasso": LassoPath,
+        "mrmr": MRMR,
+        "greedy_hsic": GreedyHSIC,
+        "hsfs": HSFS,
+        "fvm": FVM,
+        "qpfs": QPFS,
+        "kta": KTA,
+        "ckta": CKTA,
+        "spam": SpAM,
+        "hsic_ranking": HSICRanking,
+        "mi_ranking": MIRanking,
+    }
+)
+
+#: The same with the package's own selectors in front.
+METHODS: Mapping[str, type[Any]] = MappingProxyType(
+    {"hsic_lasso": HSICLasso, "nocco_lasso": NOCCOLasso, **BASELINES}
+)
+
+_OWN = {
+    name: Traits(
+        title=title,
+        dependency="non-linear",
+        optimization="convex",
+        form="primal",
+        scalability="high",
+        tasks=ANY_TARGET,
+        cost="n r^2 (d + c m)",
+    )
+    for name, title in (("hsic_lasso", "HSIC Lasso"), ("nocco_lasso", "NOCCO Lasso"))
+}
+
+
+def traits_of(name: str) -> Traits:
+    """Return what a method of `METHODS` is.
+
+    Parameters
+    ----------
+    name : str
+
+    Examples
+    --------
+    >>> traits_of("spam").structured, traits_of("hsic_lasso").optimization
+    (False, 'convex')
+    """
+    if name not in METHODS:
+        raise InvalidInputError(f"method {name!r} is unknown: there are {', '.join(METHODS)}.")
+    return _OWN[name] if name in _OWN else BASELINES[name].traits

@@ -1,0 +1,85 @@
+"""What a method of the comparison returns: plain data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from hsiclasso.errors import require
+
+__all__ = ["RankedFeature", "RankingResult"]
+
+
+@dataclass(frozen=True)
+class RankedFeature:
+    """One selected feature.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Column of the table.
+    score : float
+        What the method gives it; see `scores_` of its class.
+    origin : {"method", "filled"}
+        Chosen by the method; or, where it chooses fewer than were asked for, the next by score.
+    """
+
+    name: str
+    index: int
+    score: float
+    origin: Literal["method", "filled"] = "method"
+
+
+@dataclass(frozen=True)
+class RankingResult:
+    """Selected features, best first, and how the selection came about.
+
+    Attributes
+    ----------
+    features : tuple of RankedFeature
+    method : str
+    task : str
+        Kind of the target.
+    n_samples, n_features : int
+    n_requested : int or None
+        Number of features asked for; None if the method chose it.
+    message : str
+        What the method has to say of this run.
+    constant : tuple of str
+        Names of columns that do not vary and were left out.
+    """
+
+    features: tuple[RankedFeature, ...]
+    method: str
+    task: str
+    n_samples: int
+    n_features: int
+    n_requested: int | None
+    message: str
+    constant: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the selected features, best first."""
+        return tuple(feature.name for feature in self.features)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as dictionaries, lists and numbers."""
+        return asdict(self)
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as a JSON document."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one flat record per selected feature, best first."""
+        return [
+            {"rank": rank} | asdict(feature) for rank, feature in enumerate(self.features, start=1)
+        ]
+
+    def to_frame(self) -> Any:
+        """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
+        columns = ["rank", "name", "index", "score", "origin"]
+        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=columns)

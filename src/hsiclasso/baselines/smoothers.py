@@ -1,0 +1,240 @@
+r"""Smoothers of one column, as factors: a smoothing costs O(n r), and no n x n matrix exists.
+
+A linear smoother replaces values :math:`v` on the samples by :math:`Sv`, a function of one
+column. Both kinds here are :math:`S = M^{-1} \Phi^\top \Phi` with r rows :math:`\Phi` of length n
+and a diagonal M: local means weighted by a Gaussian kernel, whose Gram matrix is of low rank,
+and regression on splines, for which M is the identity and S a projection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from scipy.interpolate import BSpline
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.data import Source
+from hsiclasso.dependence.threads import run_threaded
+from hsiclasso.embedding import Embedding, Gaussian
+from hsiclasso.embedding.scale import standardised
+
+__all__ = [
+    "Bandwidth",
+    "KernelSmoothing",
+    "Smoother",
+    "SmootherBank",
+    "Smoothing",
+    "SplineSmoothing",
+]
+
+Bandwidth = float | Literal["plugin"]
+
+#: Trace that a factor may leave out of a Gram matrix: no sum of weights is below 1, and so this
+#: bounds the error of smoothed values, beside those of the norm of what is smoothed.
+_LEFT = 1e-9
+#: What rounding may add to the norm of a smoother.
+_ROUNDING = 1e-6
+#: Directions of a spline basis that are this small, beside the largest, are none.
+_DEPENDENT = 1e-8
+_DEGREE = 3
+#: Bytes of smoothers that are kept for columns that may be asked for again.
+_ROOM = 1 << 28
+#: Rows that a smoother is expected to have.
+_USUAL_RANK = 64
+#: Entries of the table that are smoothed together.
+_BLOCK = 1 << 15
+
+
+@dataclass(frozen=True)
+class Smoother:
+    r"""A linear smoother :math:`S = M^{-1}\Phi^\top\Phi` of one column.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r, n)
+        :math:`\Phi`.
+    mass : ndarray of shape (n,) or None
+        Diagonal of M; None for ones.
+    norm : float
+        Upper bound on the spectral norm of S.
+    trace : float
+        Trace of S, its degrees of freedom.
+    """
+
+    rows: FloatArray
+    mass: FloatArray | None
+    norm: float
+    trace: float
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Smooth values on the samples, shape (n,) or (q, n)."""
+        smooth: FloatArray = (values @ self.rows.T) @ self.rows
+        if self.mass is not None:
+            smooth /= self.mass
+        return smooth
+
+
+class Smoothing(Protocol):
+    """A way to smooth: makes the smoother of a column."""
+
+    def make(self, column: FloatArray) -> Smoother:
+        """Return the smoother of a column (n,) that varies."""
+
+
+@dataclass(frozen=True)
+class KernelSmoothing:
+    r"""Local means (Nadaraya-Watson) under a Gaussian kernel, :math:`S = \mathrm{diag}(K1)^{-1}K`.
+
+    Attributes
+    ----------
+    bandwidth : float or "plugin"
+        Width h of the kernel :math:`e^{-(x-x')^2/(2h^2)}` in standard deviations of the column
+        (divisor n); ``"plugin"`` is :math:`0.6\, n^{-1/5}`.
+
+    Examples
+    --------
+    >>> smoother = KernelSmoothing(1.0).make(np.array([0.0, 1.0, 2.0, 4.0]))
+    >>> bool(np.allclose(smoother(np.ones(4)), 1))
+    True
+    """
+
+    bandwidth: Bandwidth = "plugin"
+
+    def width(self, n: int) -> float:
+        """Bandwidth for n samples."""
+        return 0.6 * n**-0.2 if isinstance(self.bandwidth, str) else float(self.bandwidth)
+
+    def make(self, column: FloatArray) -> Smoother:
+        """Return the smoother of a column (n,) that varies."""
+        n = column.size
+        # narrow kernels have long expansions in closed form: the least rank pays many times over
+        embedding = Embedding(Gaussian(self.width(n)), method="cholesky")
+        rows, _ = embedding.expand(column, _LEFT / n)
+        rows = rows.copy()  # the room for rows that were not needed is given back
+        mass = rows.sum(axis=1) @ rows
+        # rows of S sum to 1, and |S|^2 <= |S|_1 |S|_inf: the largest sum of a column of S
+        largest = float(((rows @ (1 / mass)) @ rows).max())
+        trace = float(np.einsum("ri,ri,i->", rows, rows, 1 / mass))
+        return Smoother(rows, mass, float(np.sqrt(largest)) * (1 + _ROUNDING), trace)
+
+
+@dataclass(frozen=True)
+class SplineSmoothing:
+    r"""Least squares on centred cubic splines, a projection: :math:`S = QQ^\top`.
+
+    Attributes
+    ----------
+    n_knots : int
+        Knots at evenly spaced quantiles, the extremes among them. There are
+        ``n_knots + 2`` B-splines, and one fewer after centring; fewer still if the column has
+        few distinct values.
+
+    Examples
+    --------
+    >>> SplineSmoothing(5).make(np.arange(20.0)).trace
+    6.0
+    >>> SplineSmoothing(5).make(np.array([0.0, 1.0, 2.0, 1.0, 1.0, 0.0])).trace
+    2.0
+    """
+
+    n_knots: int = 5
+
+    def make(self, column: FloatArray) -> Smoother:
+        """Return the smoother of a column (n,) that varies."""
+        block = column[None].copy()
+        standardised(block)
+        places = np.linspace(0, column.size - 1, self.n_knots)
+        knots = np.unique(np.interp(places, np.arange(column.size), np.sort(block[0])))
+        ends = np.repeat(knots[[0, -1]], _DEGREE)
+        breaks = np.concatenate([ends[:_DEGREE], knots, ends[_DEGREE:]])
+        splines = BSpline(breaks, np.eye(breaks.size - _DEGREE - 1), _DEGREE)
+        basis = splines(block[0])
+        basis -= basis.mean(axis=0)
+        _, sizes, rows = np.linalg.svd(basis.T, full_matrices=False)
+        rank = int(np.count_nonzero(sizes > _DEPENDENT * sizes[0]))
+        rows = np.ascontiguousarray(rows[:rank])
+        return Smoother(rows, None, 1 + _ROUNDING, float(rank))
+
+
+class SmootherBank:
+    """Makes smoothers of the columns of a table when they are needed, and keeps what it can.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    smoothing : Smoothing
+        How its columns are smoothed.
+    n_threads : int
+        Threads.
+    """
+
+    def __init__(self, source: Source, smoothing: Smoothing, *, n_threads: int = 1) -> None:
+        self._source = source
+        self._smoothing = smoothing
+        self._n_threads = n_threads
+        self._kept: dict[int, Smoother] = {}
+        self._room = _ROOM
+
+    def __getitem__(self, column: int) -> Smoother:
+        """Smoother of a column, which is kept."""
+        if column not in self._kept:
+            values = self._source.block(np.array([column], dtype=np.int64))
+            self._kept[column] = self._smoothing.make(np.ascontiguousarray(values[:, 0]))
+        return self._kept[column]
+
+    def grams(
+        self,
+        columns: IntArray,
+        values: FloatArray,
+        report: Callable[[int], None] | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        r"""Smooth several functions by each of some columns, and compare what comes of them.
+
+        Parameters
+        ----------
+        columns : ndarray of int of shape (k,)
+            Columns.
+        values : ndarray of shape (q, n)
+            Functions on the samples, :math:`v_1, \dots, v_q`.
+        report : callable, optional
+            Told the number of columns that are done.
+
+        Returns
+        -------
+        grams : ndarray of shape (k, q, q)
+            :math:`(S_j v_a)^\top (S_j v_b)/n`.
+        norms : ndarray of shape (k,)
+            Bounds on the norms of the smoothers.
+        """
+        q, n = values.shape
+        grams, norms = np.empty((columns.size, q, q)), np.empty(columns.size)
+        # smoothers of a first look at a wide table would only be in the way of those that are
+        # looked at again
+        keep = columns.size * n * _USUAL_RANK * 8 <= _ROOM
+
+        def work(part: slice) -> int:
+            for place, smoother in enumerate(self._smoothers(columns[part], keep), part.start):
+                smooth = smoother(values)
+                grams[place] = smooth @ smooth.T / n
+                norms[place] = smoother.norm
+            return len(columns[part])
+
+        step = max(1, _BLOCK // n)
+        parts = [slice(k, min(k + step, columns.size)) for k in range(0, columns.size, step)]
+        run_threaded(work, parts, self._n_threads, report)
+        return grams, norms
+
+    def _smoothers(self, columns: IntArray, keep: bool) -> list[Smoother]:
+        new = [k for k in columns.tolist() if k not in self._kept]
+        block = self._source.block(np.array(new, dtype=np.int64)).T if new else np.empty((0, 0))
+        made = {}
+        for k, column in zip(new, block, strict=True):
+            made[k] = self._smoothing.make(column)
+            if keep and self._room > 0:
+                self._kept[k] = made[k]
+                self._room -= made[k].rows.nbytes
+        return [made[k] if k in made else self._kept[k] for k in columns.tolist()]

@@ -1,0 +1,19 @@
+"""Station 7: figures of a selection, its path, and of selections compared (extra ``plots``).
+
+Figures are objects of their own: nothing here touches pyplot or any other global state.
+"""
+
+from hsiclasso.plots.files import FIGURE_SUFFIXES
+from hsiclasso.plots.path import plot_path
+from hsiclasso.plots.ranks import plot_ranks, save_ranks
+from hsiclasso.plots.selection import plot_comparison, plot_selection, save_figure
+
+__all__ = [
+    "FIGURE_SUFFIXES",
+    "plot_comparison",
+    "plot_path",
+    "plot_ranks",
+    "plot_selection",
+    "save_figure",
+    "save_ranks",
+]

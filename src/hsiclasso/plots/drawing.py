@@ -1,0 +1,108 @@
+"""What all figures share: colours and sizes, tidy axes, names and ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hsiclasso.errors import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "BAR",
+    "FEW",
+    "INK",
+    "LINES",
+    "QUIET",
+    "SMALL",
+    "TEXT",
+    "empty",
+    "few_ticks",
+    "figure_height",
+    "limits",
+    "name_rows",
+    "new_figure",
+    "shorten",
+    "tidy",
+]
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart, and two more dark ones.
+LINES = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9",
+    "#E69F00", "#332288", "#882255", "#44AA99", "#000000",
+)  # fmt: skip
+BAR = LINES[0]
+QUIET, INK, _RULE = "#C4C4C4", "#333333", "#E6E6E6"
+#: Sizes of letters, in points.
+TEXT, SMALL = 10, 9
+#: The fewest rows that are given room, and the rows from which on bars are set closer.
+FEW, _MANY = 8, 25
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Make a figure of so many inches that pyplot does not know of."""
+    figure: Figure = require("matplotlib.figure", "plots").Figure(size, layout="constrained")
+    return figure
+
+
+def figure_height(n_rows: int) -> float:
+    """Inches of a figure with so many bars."""
+    return 2.0 + (0.28 if n_rows <= _MANY else 0.21) * max(n_rows, FEW)
+
+
+def tidy(ax: Axes, label: str) -> None:
+    """Give axes thin rules and few lines."""
+    ax.set_xlabel(label, fontsize=TEXT, color=INK)
+    ax.tick_params(labelsize=SMALL, colors=INK)
+    ax.grid(color=_RULE, linewidth=0.8)
+    ax.set_axisbelow(True)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(QUIET)
+
+
+def name_rows(ax: Axes, names: Sequence[str], marked: Collection[str] = ()) -> None:
+    """Name the rows of a bar chart, and leave its horizontal rules out."""
+    size = TEXT if len(names) <= _MANY else SMALL
+    labels = [shorten(name) for name in names]
+    ax.set_yticks(np.arange(len(names)), labels=labels, fontsize=size, parse_math=False)
+    for name, label in zip(names, ax.get_yticklabels(), strict=True):
+        label.set_fontweight("bold" if name in marked else "normal")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    few_ticks(ax.xaxis)
+
+
+def few_ticks(axis: Axis) -> None:
+    """Put about five plain numbers along an axis."""
+    ticker = require("matplotlib.ticker", "plots")
+    axis.set_major_locator(ticker.MaxNLocator(5))
+    axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+
+
+def limits(values: Sequence[float]) -> tuple[float, float]:
+    """Ends of an axis that shows zero and all values, with some room."""
+    low, high = min([0.0, *values]), max([0.0, *values])
+    return (1.08 * low, 1.08 * max(high, -0.1 * low)) if high > low else (0.0, 1.0)
+
+
+def empty(ax: Axes) -> Axes:
+    """Say on the axes that there is nothing to draw."""
+    ax.set_xticks([])
+    ax.set_yticks([])
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
+    ax.text(0.5, 0.5, "no feature selected", fontsize=TEXT, color=INK, **middle)
+    return ax
+
+
+def shorten(name: str, most: int = 28) -> str:
+    """Cut the middle out of a long name."""
+    head = (most - 1) // 2
+    return name if len(name) <= most else f"{name[:head]}…{name[head + 1 - most :]}"

@@ -1,0 +1,178 @@
+"""The figure of a path: weights against the penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hsiclasso._types import FloatArray
+from hsiclasso.errors import require
+from hsiclasso.plots.drawing import (
+    INK,
+    LINES,
+    QUIET,
+    SMALL,
+    TEXT,
+    empty,
+    few_ticks,
+    figure_height,
+    limits,
+    new_figure,
+    shorten,
+    tidy,
+)
+from hsiclasso.solvers import Path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_path"]
+
+
+def plot_path(
+    path: Path,
+    names: Mapping[int, str] | Sequence[str] | None = None,
+    ax: Axes | None = None,
+    max_labels: int = 10,
+) -> Axes:
+    """Draw the weights against the penalty, which falls from left to right.
+
+    Parameters
+    ----------
+    path : Path
+        ``selector.path_``.
+    names : sequence or mapping of int to str, optional
+        Names of the columns; ``x0, x1, ...`` where there is none.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if absent.
+    max_labels : int
+        The heaviest features of the solution get a colour and a label, up to this many; all
+        others are grey.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> ax = plot_path(HSICLasso(4).fit(X, y).path_)
+    >>> len(ax.lines)
+    4
+    """
+    if ax is None:
+        ax = new_figure((7.5, figure_height(0))).add_subplot()
+    tidy(ax, "penalty, decreasing")
+    ax.set_ylabel("weight", fontsize=TEXT, color=INK)
+    if path.entered.size == 0:
+        return empty(ax)
+    alphas, weights = _curves(path)
+    solution = path.breakpoints[-1]
+    order = np.lexsort((solution.indices, -np.abs(solution.weights)))
+    labelled = solution.indices[order][:max_labels].tolist()
+    for k in path.entered.tolist():
+        if k not in labelled:
+            ax.plot(alphas, _present(weights[k]), color=QUIET, linewidth=1.0, zorder=2)
+    for rank, k in enumerate(labelled):
+        color = LINES[rank % len(LINES)]
+        ax.plot(alphas, _present(weights[k]), color=color, linewidth=1.8, zorder=3)
+    if n_quiet := path.entered.size - len(labelled):
+        ax.set_xlabel(f"penalty, decreasing (grey: {n_quiet} more)")
+    _log_ticks(ax, float(alphas[0]), float(alphas[-1]))
+    ax.set_ylim(limits([v for curve in weights.values() for v in (curve.min(), curve.max())]))
+    few_ticks(ax.yaxis)
+    _label_ends(ax, [_name(names, k) for k in labelled], [weights[k][-1] for k in labelled])
+    return ax
+
+
+def _curves(path: Path) -> tuple[FloatArray, dict[int, FloatArray]]:
+    """Return penalties, falling, and the weight of every feature that ever entered at each.
+
+    Weights are linear in the penalty between breakpoints, and so bent on a logarithmic axis.
+    A path that ends at 0, which that axis does not reach, is drawn for two decades more.
+    """
+    bends = path.alphas
+    lowest = bends[-1] if bends[-1] > 0 else 1e-2 * bends[bends > 0].min()
+    lowest = min(lowest, 0.99 * bends[0])
+    fine = np.geomspace(bends[0], lowest, 400)
+    alphas = np.unique(np.concatenate([fine, bends[bends >= lowest]]))[::-1]
+    at_bends = {int(k): np.zeros(bends.size) for k in path.entered}
+    for step, point in enumerate(path.breakpoints):
+        for k, weight in zip(point.indices.tolist(), point.weights.tolist(), strict=True):
+            at_bends[k][step] = weight
+    rising = bends[::-1]
+    return alphas, {k: np.interp(alphas, rising, w[::-1]) for k, w in at_bends.items()}
+
+
+def _present(weights: FloatArray) -> FloatArray:
+    """Leave out the stretches where a weight stays at zero."""
+    size = np.abs(weights)
+    beside = np.maximum(np.append(size[1:], 0.0), np.append(0.0, size[:-1]))
+    return np.where((size > 0) | (beside > 0), weights, np.nan)
+
+
+def _log_ticks(ax: Axes, highest: float, lowest: float) -> None:
+    """Make the horizontal axis logarithmic and falling, with plain numbers along it."""
+    ticker = require("matplotlib.ticker", "plots")
+    ax.set_xscale("log")
+    ax.set_xlim(highest, lowest)
+    ax.xaxis.set_minor_formatter(ticker.NullFormatter())
+    ratio = highest / lowest
+    if ratio < 10:
+        ax.xaxis.set_minor_locator(ticker.NullLocator())
+        few_ticks(ax.xaxis)
+        return
+    ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if ratio < 200 else (1,)))
+    ax.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+
+
+def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
+    """Name lines at their right end, moved apart so that no two names overlap."""
+    if not labels:
+        return
+    inches = ax.bbox.height / ax.figure.dpi
+    bottom, top = ax.get_ylim()
+    shares = (np.array(ends) - bottom) / (top - bottom)
+    heights = _spread(shares, 1.5 * SMALL / 72 / inches)
+    for rank, (label, share, height) in enumerate(zip(labels, shares, heights, strict=True)):
+        color = LINES[rank % len(LINES)]
+        ax.annotate(
+            shorten(label),
+            xy=(1.0, float(share)),
+            xytext=(1.05, height),
+            xycoords="axes fraction",
+            fontsize=SMALL,
+            color=color,
+            va="center",
+            parse_math=False,
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.8, "relpos": (0, 0.5)}
+            | {"shrinkA": 1, "shrinkB": 1},
+        )
+
+
+def _spread(heights: FloatArray, gap: float) -> FloatArray:
+    """Move heights in [0, 1] apart to at least `gap`, in their order and as little as possible.
+
+    Examples
+    --------
+    >>> _spread(np.array([0.5, 0.3, 0.3]), 0.1).round(2).tolist()
+    [0.5, 0.25, 0.35]
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(heights.size)
+    room = max(0.0, 1.0 - float(steps[-1]))
+    spread = np.empty_like(heights)
+    spread[order] = steps + isotonic_regression(heights[order] - steps, y_min=0.0, y_max=room)
+    return spread
+
+
+def _name(names: Mapping[int, str] | Sequence[str] | None, column: int) -> str:
+    if names is None or (isinstance(names, Mapping) and column not in names):
+        return f"x{column}"
+    return names[column]

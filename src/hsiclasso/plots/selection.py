@@ -1,0 +1,219 @@
+"""Figures of a selection, and of the weights of several side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.plots.drawing import (
+    BAR,
+    FEW,
+    INK,
+    LINES,
+    QUIET,
+    SMALL,
+    TEXT,
+    empty,
+    figure_height,
+    limits,
+    name_rows,
+    new_figure,
+    shorten,
+    tidy,
+)
+from hsiclasso.plots.files import write_figure
+from hsiclasso.plots.path import plot_path
+from hsiclasso.selectors import SelectionResult
+from hsiclasso.solvers import Path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_comparison", "plot_selection", "save_figure"]
+
+_DOT, _MARK = LINES[1], "#F6E7B8"
+
+
+def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
+    """Draw the weights as bars, heaviest on top, and the relevances as dots.
+
+    Parameters
+    ----------
+    result : SelectionResult
+        ``selector.result_``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if absent. Dots go to a second axis along its top.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes with the bars; ``ax.figure`` is the figure.
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> result = HSICLasso(4).fit(X, y).result_
+    >>> ax = plot_selection(result)
+    >>> [label.get_text() for label in ax.get_yticklabels()] == list(result.names)
+    True
+    """
+    k = len(result.features)
+    if ax is None:
+        ax = new_figure((7.0, figure_height(k))).add_subplot()
+    tidy(ax, "weight")
+    if k == 0:
+        return empty(ax)
+    weights = [feature.weight for feature in result.features]
+    rows = np.arange(k)
+    ax.barh(rows, weights, height=0.66, color=BAR, zorder=2)
+    name_rows(ax, result.names)
+    ax.set_ylim(max(k, FEW) - 0.4, -0.6)
+    ax.set_xlim(limits(weights))
+    ax.xaxis.label.set_color(BAR)
+    _dots(ax, rows, [feature.relevance for feature in result.features])
+    return ax
+
+
+def plot_comparison(
+    results: Mapping[str, SelectionResult],
+    marked: Collection[str] = (),
+    ax: Axes | None = None,
+    *,
+    marked_label: str = "marked",
+) -> Axes:
+    """Draw the weights of several selections side by side, feature by feature.
+
+    Features are matched by name. Those of the first selection come first, heaviest on top, then
+    those that only a later one selects; a missing bar is a feature that was not selected.
+
+    Parameters
+    ----------
+    results : mapping of str to SelectionResult
+        Selections by the names under which they appear in the legend.
+    marked : collection of str
+        Names of features to mark, by a band and a bold name; names that no selection has are
+        passed over.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new figure if absent. The legend goes above it.
+    marked_label : str
+        What the mark means, for the legend.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> few, more = (HSICLasso(k).fit(X, y).result_ for k in (2, 4))
+    >>> ax = plot_comparison({"two": few, "four": more})
+    >>> [label.get_text() for label in ax.get_yticklabels()][:2] == list(few.names)
+    True
+    """
+    if not results:
+        raise InvalidInputError("results is empty: pass one or more selections by name.")
+    if isinstance(marked, str):
+        raise InvalidInputError(f"marked={marked!r} is one text: pass a list of feature names.")
+    names = list(dict.fromkeys(name for result in results.values() for name in result.names))
+    if ax is None:
+        ax = new_figure((7.0, _comparison_height(len(names), len(results)))).add_subplot()
+    tidy(ax, "weight")
+    if not names:
+        return empty(ax)
+    bars = _bars_beside(ax, names, results)
+    bands = _bands(ax, [row for row, name in enumerate(names) if name in marked], marked_label)
+    name_rows(ax, names, marked)
+    ax.set_ylim(max(len(names), FEW) - 0.4, -0.6)
+    ax.set_xlim(limits([f.weight for result in results.values() for f in result.features]))
+    ax.legend(
+        handles=[*bars, *bands[:1]],
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        frameon=False,
+        fontsize=TEXT,
+        labelcolor=INK,
+    )
+    return ax
+
+
+def save_figure(result: SelectionResult, path: Path, file: str | os.PathLike[str]) -> None:
+    """Write the selection and its path, side by side, to a PNG, SVG or PDF file.
+
+    Parameters
+    ----------
+    result : SelectionResult
+        ``selector.result_``.
+    path : Path
+        ``selector.path_``.
+    file : path-like
+        Where to; the suffix tells the format. Nothing is written if drawing fails.
+
+    Raises
+    ------
+    InvalidInputError
+        If the suffix is none of ``.png``, ``.svg`` and ``.pdf``.
+    """
+    write_figure(lambda: _both_panels(result, path), file)
+
+
+def _both_panels(result: SelectionResult, path: Path) -> Figure:
+    figure = new_figure((13.0, figure_height(len(result.features))))
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    plot_selection(result, left)
+    names = {feature.index: feature.name for feature in result.features}
+    plot_path(path, names, right)
+    figure.suptitle(
+        f"{result.method}, {result.task}: {len(result.features)} of {result.n_features:,} "
+        f"features from {result.n_samples:,} samples",
+        fontsize=TEXT + 2,
+        color=INK,
+    )
+    return figure
+
+
+def _dots(ax: Axes, rows: np.ndarray[Any, Any], relevance: list[float]) -> None:
+    """Add relevances to the bars, on a scale of their own along the top."""
+    top = ax.twiny()
+    top.plot(relevance, rows, "o", color=_DOT, markeredgecolor="white", markersize=7, zorder=4)
+    # Zero of the dots lies above zero of the bars.
+    (left, right), (low, high) = ax.get_xlim(), limits(relevance)
+    scale = max(high / right, low / left if left < 0 else 0.0)
+    top.set_xlim(min(scale * left, low), scale * right)
+    top.set_xlabel("relevance (dots)", fontsize=TEXT, color=_DOT)
+    top.tick_params(labelsize=SMALL, colors=INK)
+    for side in ("left", "right", "bottom"):
+        top.spines[side].set_visible(False)
+    top.spines["top"].set_color(QUIET)
+
+
+def _bars_beside(ax: Axes, names: list[str], results: Mapping[str, SelectionResult]) -> list[Any]:
+    """Draw one bar per selection in the row of each feature that it selects."""
+    row_of = {name: row for row, name in enumerate(names)}
+    thick = 0.8 / len(results)
+    bars: list[Any] = []
+    for i, (label, result) in enumerate(results.items()):
+        rows = np.array([row_of[name] for name in result.names], dtype=np.float64)
+        centres = rows - 0.4 + (i + 0.5) * thick
+        weights = [feature.weight for feature in result.features]
+        look: dict[str, Any] = {"color": LINES[i % len(LINES)], "label": shorten(label, 40)}
+        bars.append(ax.barh(centres, weights, height=thick, zorder=2, **look))
+    return bars
+
+
+def _bands(ax: Axes, rows: Sequence[int], label: str) -> list[Any]:
+    """Lay a pale band under rows."""
+    look: dict[str, Any] = {"color": _MARK, "linewidth": 0, "label": shorten(label, 40)}
+    return [ax.axhspan(row - 0.5, row + 0.5, zorder=0, **look) for row in rows]
+
+
+def _comparison_height(n_rows: int, n_bars: int) -> float:
+    """Inches of a figure with so many rows of so many bars."""
+    return 2.0 + max(0.22, 0.1 * n_bars) * max(n_rows, FEW) + 0.2 * ((n_bars + 1) // 2)

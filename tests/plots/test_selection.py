@@ -1,0 +1,156 @@
+"""Figures of selections: bars are weights, dots relevances, and rows features."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from hsiclasso import InvalidInputError, make_data1
+from hsiclasso.plots import plot_comparison, plot_selection, save_figure
+from tests.plots.helpers import choose, texts
+
+pytest.importorskip("matplotlib")
+from matplotlib.figure import Figure
+
+
+def test_bars_are_the_weights_heaviest_on_top(selection):
+    ax = plot_selection(selection.result)
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == [feature.weight for feature in selection.result.features]
+    bottom, top = ax.get_ylim()
+    assert bottom > top
+    assert ax.get_xlim()[0] == 0
+
+
+def test_dots_are_the_relevances_on_a_scale_of_their_own(selection):
+    ax = plot_selection(selection.result)
+    top = next(other for other in ax.figure.axes if other is not ax)
+    (dots,) = top.lines
+    assert list(dots.get_xdata()) == [feature.relevance for feature in selection.result.features]
+    assert list(dots.get_ydata()) == list(range(6))
+    assert top.get_xlim()[1] >= max(dots.get_xdata())
+
+
+def test_long_names_lose_their_middle(selection):
+    labels = texts(plot_selection(selection.result).get_yticklabels())
+    for label, name in zip(labels, selection.result.names, strict=True):
+        assert len(label) <= 28
+        head, tail = label.split("…")
+        assert name.startswith(head)
+        assert name.endswith(tail)
+
+
+def test_given_axes_are_used(selection):
+    ax = Figure().add_subplot()
+    assert plot_selection(selection.result, ax) is ax
+
+
+def test_negative_weights_are_in_sight(signed):
+    weights = [feature.weight for feature in signed.result_.features]
+    ax = plot_selection(signed.result_)
+    left, right = ax.get_xlim()
+    assert left < min(weights)
+    top = next(other for other in ax.figure.axes if other is not ax)
+    assert np.isclose(top.get_xlim()[0] / top.get_xlim()[1], left / right)
+
+
+def test_nothing_selected_is_said(tmp_path, nothing):
+    assert texts(plot_selection(nothing.result).texts) == ["no feature selected"]
+    save_figure(nothing.result, nothing.path, tmp_path / "figure.png")
+
+
+def test_both_panels_are_in_the_file(tmp_path, selection):
+    file = tmp_path / "figure.svg"
+    save_figure(selection.result, selection.path, str(file))
+    text = file.read_text(encoding="utf-8")
+    for words in ("relevance (dots)", "penalty, decreasing", "6 of 20 features"):
+        assert words in text
+
+
+def test_many_features_and_odd_names(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 120))
+    names = [f"${j}^ [a] _{j}$" for j in range(120)]
+    y = X[:, :40] @ rng.uniform(0.3, 1, 40)
+    chosen = choose(X, y, names, n_features=30)
+    save_figure(chosen.result, chosen.path, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Return two selections of which the second has features of its own."""
+    X, y, _ = make_data1(100, 20, random_state=0)
+    names = [f"g{j}" for j in range(20)]
+    batch = np.random.default_rng(0).standard_normal((100, 1))
+    plain = choose(X, y, names, n_features=3).result
+    less = choose(X, y, names, n_features=5, covariates=batch).result
+    assert set(less.names) - set(plain.names)
+    return {"plain": plain, "with a covariate": less}
+
+
+def bars(container):
+    return {round(bar.get_y() + bar.get_height() / 2): bar.get_width() for bar in container}
+
+
+def test_comparison_has_one_row_per_feature_of_any_selection(pair):
+    ax = plot_comparison(pair)
+    labels = texts(ax.get_yticklabels())
+    first, second = pair.values()
+    assert labels[: len(first.names)] == list(first.names)
+    assert sorted(labels) == sorted({*first.names, *second.names})
+    assert labels[len(first.names) :] == [n for n in second.names if n not in first.names]
+    for container, result in zip(ax.containers, pair.values(), strict=True):
+        drawn = {labels[row]: width for row, width in bars(container).items()}
+        assert drawn == {feature.name: feature.weight for feature in result.features}
+    bottom, top = ax.get_ylim()
+    assert bottom > top
+    assert texts(ax.get_legend().get_texts()) == list(pair)
+
+
+def test_comparison_bars_do_not_overlap(pair):
+    for results in (pair, {**pair, "again": pair["plain"]}):
+        ax = plot_comparison(results)
+        spans = sorted((bar.get_y(), bar.get_y() + bar.get_height()) for bar in ax.patches)
+        assert all(lower[1] <= upper[0] + 1e-9 for lower, upper in pairwise(spans))
+        colours = {container[0].get_facecolor() for container in ax.containers}
+        assert len(colours) == len(results)
+
+
+def test_marked_features_have_a_band_and_a_bold_name(pair):
+    wanted = pair["with a covariate"].names[-1]
+    ax = plot_comparison(pair, [wanted, "in no selection"], marked_label="shifted")
+    weight = {label.get_text(): label.get_fontweight() for label in ax.get_yticklabels()}
+    assert [name for name, w in weight.items() if w == "bold"] == [wanted]
+    row = list(weight).index(wanted)
+    inside = [bar for container in ax.containers for bar in container]
+    (band,) = (patch for patch in ax.patches if patch not in inside)
+    assert (band.get_y(), band.get_y() + band.get_height()) == (row - 0.5, row + 0.5)
+    assert texts(ax.get_legend().get_texts()) == [*pair, "shifted"]
+    assert "shifted" not in texts(plot_comparison(pair, ["nowhere"]).get_legend().get_texts())
+
+
+def test_comparison_shows_negative_weights(signed, pair):
+    ax = plot_comparison({"signed": signed.result_, "plain": pair["plain"]})
+    assert ax.get_xlim()[0] < signed.coef_.min()
+
+
+def test_comparison_uses_given_axes_and_long_or_odd_names(selection, pair):
+    ax = Figure().add_subplot()
+    long = {"a name so long that the legend would take all the room": selection.result}
+    assert plot_comparison(long | {"$x_1$ [b]": pair["plain"]}, ax=ax) is ax
+    ax.figure.draw_without_rendering()
+    assert all(len(label) <= 28 for label in texts(ax.get_yticklabels()))
+
+
+def test_comparison_of_nothing_is_said(nothing, pair):
+    empty = plot_comparison({"one": nothing.result, "other": nothing.result})
+    assert texts(empty.texts) == ["no feature selected"]
+    half = plot_comparison({"one": nothing.result, "other": pair["plain"]})
+    assert texts(half.get_yticklabels()) == list(pair["plain"].names)
+    with pytest.raises(InvalidInputError, match="results is empty"):
+        plot_comparison({})
+    with pytest.raises(InvalidInputError, match="marked='g1' is one text"):
+        plot_comparison(pair, "g1")
