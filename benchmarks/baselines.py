@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.report import Row, environment, table
+from benchmarks.report import Row, publish
 from benchmarks.runner import ROOT
 from hsiclasso import make_data2
 from hsiclasso.baselines import METHODS
@@ -130,16 +130,8 @@ def main() -> int:
             *quadratic(50, chosen.repeats),
             *everything(200, 1000 // part, chosen.repeats),
         ]
-    judged = not chosen.small
-    header = ["case", "what", "value", "bar", "verdict", "note"]
-    facts = ", ".join(f"{name} {value}" for name, value in environment().items())
     words = __doc__.split("\n\n", 2)[2].strip()
-    made = table(header, [row.cells(judged) for row in rows])
-    text = f"# Methods of the comparison\n\n{facts}.\n\n{words}\n\n{made}\n"
-    print(text)
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    chosen.out.write_text(text)
-    return int(judged and any(row.passed is False for row in rows))
+    return publish("Methods of the comparison", words, rows, chosen.out, judged=not chosen.small)
 
 
 if __name__ == "__main__":

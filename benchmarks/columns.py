@@ -25,7 +25,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from benchmarks.memory import peak_mb, reset_peak, rss_mb
-from benchmarks.report import Row, environment, table
+from benchmarks.report import Row, publish
 from benchmarks.runner import ROOT
 from hsiclasso import Delta, Gaussian, HSICLasso, Laplace, Linear, as_source
 from hsiclasso.dependence import Values, make_measure, make_target, scan_relevance
@@ -167,16 +167,8 @@ def main() -> int:
             *sparse_counts(10_000, 20_000 // part, chosen.repeats),
             *levels(10_000, 100_000 // part, chosen.repeats),
         ]
-    judged = not chosen.small
-    header = ["case", "what", "value", "bar", "verdict", "note"]
-    facts = ", ".join(f"{name} {value}" for name, value in environment().items())
     words = __doc__.split("\n\n", 2)[2].strip()
-    made = table(header, [row.cells(judged) for row in rows])
-    text = f"# Columns of other kinds\n\n{facts}.\n\n{words}\n\n{made}\n"
-    print(text)
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    chosen.out.write_text(text)
-    return int(judged and any(row.passed is False for row in rows))
+    return publish("Columns of other kinds", words, rows, chosen.out, judged=not chosen.small)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from benchmarks.runner import Measurement
 
-_PACKAGES = ("hsiclasso", "numpy", "scipy", "scikit-learn", "numba", "pyHSICLasso")
+_PEERS = ("pyHSICLasso", "mrmr_selection")
+_PACKAGES = ("hsiclasso", "numpy", "scipy", "scikit-learn", "numba", *_PEERS)
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,18 @@ def save(path: Path, rows: list[Row], measured: list[Measurement], judged: bool)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1) + "\n")
     path.with_suffix(".md").write_text(as_markdown(rows, measured, judged))
+
+
+def publish(title: str, words: str, rows: list[Row], out: Path, judged: bool) -> int:
+    """Print rows under some words, save them as Markdown, and return 1 if a bar is missed."""
+    header = ["case", "what", "value", "bar", "verdict", "note"]
+    facts = ", ".join(f"{name} {value}" for name, value in environment().items())
+    made = table(header, [row.cells(judged) for row in rows])
+    text = f"# {title}\n\n{facts}.\n\n{words}\n\n{made}\n"
+    print(text)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text)
+    return int(judged and any(row.passed is False for row in rows))
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

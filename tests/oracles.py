@@ -15,6 +15,11 @@ def standardise(x):
     return x / np.sqrt(np.mean(x * x))
 
 
+def standardised(X):
+    """The table (n, d) with standardised columns."""
+    return np.array([standardise(x) for x in np.asarray(X, dtype=float).T]).T
+
+
 def gaussian_gram(x, width=1.0):
     """K_ij = exp(-(x_i - x_j)^2 / (2 width^2)) of the standardised column (section 2.3)."""
     z = standardise(np.asarray(x, dtype=float))
@@ -70,9 +75,7 @@ def objective(A, T, weights, alpha):
 
 def expanded_objective(A, T, weights):
     """The smooth part written with HSICs (section 2.2)."""
-    gram = np.array([[hsic(a, b) for b in A] for a in A])
-    linear = np.array([hsic(a, T) for a in A])
-    return 0.5 * hsic(T, T) - weights @ linear + 0.5 * weights @ gram @ weights
+    return 0.5 * hsic(T, T) + alignment_objective(A, T, weights)
 
 
 def half_vec(M):
@@ -301,3 +304,117 @@ def covariate_functions(values, weights=None, *, labels=False):
     K = np.exp(-((z[:, None] - z[None, :]) ** 2) / 2)
     eigenvalues, vectors = np.linalg.eigh(projected(K, w))
     return vectors[:, eigenvalues >= 1e-3 * w.sum()].T / np.sqrt(w)
+
+
+# ------------------------------------------------------------- The other methods (sections 1 and 3)
+
+
+def lasso_objective(X, y, weights, alpha):
+    """1/2 ||y - X a||^2 + alpha ||a||_1 of the table (n, d) (section 1.2).
+
+    With the Gram matrix of the samples for X it is the instance-wise lasso (section 1.3).
+    """
+    return 0.5 * np.sum((y - X @ weights) ** 2) + alpha * np.sum(np.abs(weights))
+
+
+def quadratic_objective(D, d, weights, alpha=0.0):
+    """1/2 a'Da - d'a + alpha ||a||_1: the feature-wise lasso by inner products (section 1.4)."""
+    return 0.5 * weights @ D @ weights - d @ weights + alpha * np.sum(np.abs(weights))
+
+
+def fvm_objective(D, weights):
+    """1/2 a'Da, which the feature vector machine minimises (section 1.4)."""
+    return 0.5 * weights @ D @ weights
+
+
+def fvm_violation(D, d, weights, alpha):
+    """Excess of the largest |a'd_k - D(u_k, y)| over alpha / 2: <= 0 is feasible (section 1.4)."""
+    return max(abs(weights @ column - own) for column, own in zip(D.T, d, strict=True)) - alpha / 2
+
+
+def alignment(K, L):
+    """tr(K L) / (||K||_F ||L||_F): kernel target alignment, of centred ones or not (section 2.2)."""
+    return hsic(K, L) / (np.linalg.norm(K) * np.linalg.norm(L))
+
+
+def alignment_objective(K, L, weights):
+    """1/2 sum_kl a_k a_l tr(K_k K_l) - sum_k a_k tr(K_k L): cKTA of centred ones (section 2.7)."""
+    gram = np.array([[hsic(a, b) for b in K] for a in K])
+    linear = np.array([hsic(a, L) for a in K])
+    return quadratic_objective(gram, linear, weights)
+
+
+def mutual_information(a, b):
+    """sum p(a, b) log [p(a, b) / (p(a) p(b))] over the states that samples are in (section 3.1)."""
+    a, b = np.asarray(a), np.asarray(b)
+    total = 0.0
+    for value in np.unique(a):
+        for other in np.unique(b):
+            both = np.mean((a == value) & (b == other))
+            if both > 0:
+                total += both * np.log(both / (np.mean(a == value) * np.mean(b == other)))
+    return total
+
+
+def parzen_information(K, L):
+    """Mean log of p(u, v) / (p(u) p(v)) over the samples (section 3.1).
+
+    The Parzen window estimate of a density is the mean of windows K_ij, L_ij or K_ij L_ij over j.
+    """
+    joint, first, second = (K * L).mean(axis=1), K.mean(axis=1), L.mean(axis=1)
+    return np.mean(np.log(joint / (first * second)))
+
+
+def mrmr(relevance, redundancy, chosen):
+    """1/m sum_k MI(v_k, y) - 1/m^2 sum_kl MI(v_k, v_l) of m chosen features (section 3.1)."""
+    m = len(chosen)
+    pairs = sum(redundancy[k, other] for k in chosen for other in chosen)
+    return sum(relevance[k] for k in chosen) / m - pairs / m**2
+
+
+def joint_gram(V, width):
+    """M_ij = exp(-||v_i - v_j||^2 / (2 width^2)) of the rows of (n, m) (section 3.2)."""
+    return np.exp(-np.sum((V[:, None] - V[None]) ** 2, axis=2) / (2 * width**2))
+
+
+def biased_hsic(M, L):
+    """The greedy criterion tr(M L) of the centred matrices (section 3.2), over (n - 1)^2."""
+    return hsic(centre(M), centre(L)) / (len(M) - 1) ** 2
+
+
+def unbiased_hsic(M, L):
+    """The same without bias: the U-statistic of Song et al. (2012), equation 5."""
+    n = len(M)
+    M, L = M - np.diag(np.diag(M)), L - np.diag(np.diag(L))
+    one = np.ones(n)
+    means = (one @ M @ one) * (one @ L @ one) / ((n - 1) * (n - 2))
+    mixed = 2 / (n - 2) * (one @ M @ L @ one)
+    return (np.trace(M @ L) + means - mixed) / (n * (n - 3))
+
+
+def hsfs_objective(W, X, L, alpha, width=1.0):
+    """-HSIC(WX, y) + alpha sum_j max_i |W_ij|, of standardised columns X (section 3.3)."""
+    V = standardised(X) @ W.T
+    penalty = sum(max(abs(w) for w in column) for column in W.T)
+    return -biased_hsic(joint_gram(V, width), L) + alpha * penalty
+
+
+def qpfs_objective(D, d, theta, gamma):
+    """(1 - gamma) / 2 theta' D theta - gamma theta' d, for theta >= 0 of sum 1 (section 3.4)."""
+    return (1 - gamma) / 2 * theta @ D @ theta - gamma * theta @ d
+
+
+def spam_objective(y, functions, alpha):
+    """||y - sum_k f_k||^2 + alpha sum_k ||f_k|| / sqrt(n), with f_k = K_k beta_k (section 3.5)."""
+    sizes = [np.sqrt(np.mean(f**2)) for f in functions]
+    return np.sum((y - np.sum(functions, axis=0)) ** 2) + alpha * sum(sizes)
+
+
+def backfitting_step(S, residual, alpha):
+    """[1 - alpha / s]_+ P, centred, with P = S R and s = ||P|| / sqrt(n) (section 3.5).
+
+    It solves the problem for one feature if S projects: for 1 / 2n times the squares.
+    """
+    P = S @ residual
+    f = max(0.0, 1 - alpha / np.sqrt(np.mean(P**2))) * P
+    return f - f.mean()

@@ -1,4 +1,4 @@
-"""HSIC of several columns together, in slow, plain NumPy: sums as they are written on paper.
+"""Searches for the largest HSIC by trying everything, conditions of HSFS, and targets.
 
 Nothing here imports the package.
 """
@@ -14,34 +14,7 @@ from scipy.stats import rankdata
 from tests import oracles
 
 
-def standardised(X):
-    return np.array([oracles.standardise(x) for x in np.asarray(X, dtype=float).T]).T
-
-
-def joint_gram(Z, width):
-    """K_il = exp(-|z_i - z_l|^2 / (2 width^2)) of the rows of Z (n, k)."""
-    return np.exp(-np.sum((Z[:, None] - Z[None]) ** 2, axis=2) / (2 * width**2))
-
-
-def biased_hsic(K, L):
-    """tr(K H L H) / (n - 1)^2 (Gretton et al. 2005)."""
-    n = len(K)
-    H = np.eye(n) - np.ones((n, n)) / n
-    return np.trace(K @ H @ L @ H) / (n - 1) ** 2
-
-
-def unbiased_hsic(K, L):
-    """The U-statistic of Song et al. (2012), equation 5."""
-    n = len(K)
-    K, L = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
-    one = np.ones(n)
-    product = np.trace(K @ L)
-    means = (one @ K @ one) * (one @ L @ one) / ((n - 1) * (n - 2))
-    mixed = 2 / (n - 2) * (one @ K @ L @ one)
-    return (product + means - mixed) / (n * (n - 3))
-
-
-HSIC = {"biased": biased_hsic, "unbiased": unbiased_hsic}
+HSIC = {"biased": oracles.biased_hsic, "unbiased": oracles.unbiased_hsic}
 
 
 def u_centred(L):
@@ -67,7 +40,7 @@ def subset_hsic(X, L, subset, *, estimator="biased", width=1.0, retune=True):
     if not subset:
         return 0.0
     sigma = width * np.sqrt(len(subset)) if retune else width
-    return HSIC[estimator](joint_gram(standardised(X)[:, subset], sigma), L)
+    return HSIC[estimator](oracles.joint_gram(oracles.standardised(X)[:, subset], sigma), L)
 
 
 def forward(X, L, size, **options):
@@ -108,24 +81,15 @@ def best_subset(X, L, size, **options):
 
 def median_width(X):
     """Root of the median squared distance between samples over the number of features."""
-    Z = standardised(X)
+    Z = oracles.standardised(X)
     pairs = [np.sum((a - b) ** 2) for a, b in combinations(Z, 2)]
     return np.sqrt(np.median(pairs) / Z.shape[1])
 
 
-def hsfs_objective(W, X, L, alpha, width=1.0):
-    """-HSIC(WX, y) + alpha sum_j max_i |W_ij| (section 3.3)."""
-    Z = standardised(X) @ W.T
-    penalty = sum(max(abs(w) for w in column) for column in W.T)
-    return -biased_hsic(joint_gram(Z, width), L) + alpha * penalty
-
-
 def hsfs_gradient(W, X, L, width=1.0):
     """Derivative of -HSIC: (2 / width^2) Z (diag(A 1) - A) X' with A = C o K."""
-    n = len(X)
-    H = np.eye(n) - np.ones((n, n)) / n
-    S = standardised(X)
-    A = (H @ L @ H / (n - 1) ** 2) * joint_gram(S @ W.T, width)
+    S = oracles.standardised(X)
+    A = oracles.centre(L) / (len(X) - 1) ** 2 * oracles.joint_gram(S @ W.T, width)
     return 2 / width**2 * (S @ W.T).T @ (np.diag(A.sum(axis=1)) - A) @ S
 
 
@@ -202,8 +166,8 @@ def _all_pairs(items, function):
 
 
 def _joint_outputs(Y):
-    Z = standardised(Y)
-    return joint_gram(Z, np.sqrt(Z.shape[1]))  # squared distances are means over outputs
+    Z = oracles.standardised(Y)
+    return oracles.joint_gram(Z, np.sqrt(Z.shape[1]))  # squared distances are means over outputs
 
 
 def _survival_gram(X):

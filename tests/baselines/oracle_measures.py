@@ -1,4 +1,4 @@
-"""Measures of dependence in slow, plain NumPy, straight from their formulas.
+"""Measures of dependence that the paper has no formula for, in slow, plain NumPy.
 
 Nothing here imports the package.
 """
@@ -7,12 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import nnls
-
-
-def parzen_information(K, L):
-    """Mean log of p_uv / (p_u p_v), densities being means of windows K_ij and L_ij over j."""
-    joint, first, second = (K * L).mean(axis=1), K.mean(axis=1), L.mean(axis=1)
-    return np.mean(np.log(joint / (first * second)))
 
 
 def class_conditional_information(K, classes):
@@ -34,11 +28,6 @@ def multiple_correlation(x, outputs):
     design = np.column_stack([np.ones(len(x)), outputs])
     fit = design @ np.linalg.lstsq(design, x, rcond=None)[0]
     return np.sqrt(np.sum((fit - x.mean()) ** 2) / np.sum((x - x.mean()) ** 2))
-
-
-def alignment(K, L):
-    """<K, L> / (|K| |L|)."""
-    return np.sum(K * L) / (np.linalg.norm(K) * np.linalg.norm(L))
 
 
 def aligned_weights(matrices, target):

@@ -54,7 +54,7 @@ def assert_aligned(selector, grams, target, *, tol=1e-6):
     """Weights and alignments are those of the matrices, centred if the method says so."""
     prepare = AS_IT_IS[type(selector)]
     K, L = [prepare(gram) for gram in grams], prepare(target)
-    single = [oracle.alignment(k, L) for k in K]
+    single = [oracles.alignment(k, L) for k in K]
     np.testing.assert_allclose(selector.alignment_, single, rtol=0, atol=tol)
     if selector.method == "align":
         expected = np.array(single)
@@ -275,12 +275,12 @@ def test_no_weights_improve_the_alignment(estimator, table, rng):
     prepare = AS_IT_IS[estimator]
     K = np.array([prepare(oracles.gaussian_gram(x)) for x in X.T])
     L = prepare(oracles.gaussian_gram(y))
-    best = oracle.alignment(np.tensordot(selector.coef_, K, 1), L)
+    best = oracles.alignment(np.tensordot(selector.coef_, K, 1), L)
     for scale in (1e-3, 1e-1, 1.0):
         for _ in range(20):
             other = np.maximum(selector.coef_ + scale * rng.standard_normal(8), 0)
             if other.any():
-                assert oracle.alignment(np.tensordot(other, K, 1), L) <= best + 1e-9
+                assert oracles.alignment(np.tensordot(other, K, 1), L) <= best + 1e-9
 
 
 def test_a_path_that_stalls_is_warned_of(table, monkeypatch):

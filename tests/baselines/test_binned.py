@@ -19,6 +19,7 @@ from hsiclasso.baselines.binned import BinnedInformation, States, cut_columns, r
 from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.data import as_source
+from tests import oracles
 from tests.baselines import oracle_binned as oracle
 from tests.columns import columns
 
@@ -248,7 +249,7 @@ class TestInformation:
         a, b = from_counts([[3, 1], [1, 3]])
         expected = 3 / 4 * np.log(3 / 2) - 1 / 4 * np.log(2)
         assert informer(a, b).relevance[1] == pytest.approx(expected, rel=1e-14)
-        assert oracle.information(a, b) == pytest.approx(expected, rel=1e-14)
+        assert oracles.mutual_information(a, b) == pytest.approx(expected, rel=1e-14)
 
     def test_three_by_three_by_hand(self):
         # all margins 1/3; 2/9 three times, 1/9 three times, which is independence:
@@ -280,7 +281,7 @@ class TestInformation:
         b = oracle.renumber(np.where(rng.uniform(size=n) < noise, rng.integers(0, t, n), a % t))
         a = oracle.renumber(a)
         found = informer(a, b).relevance
-        assert found[1] == pytest.approx(oracle.information(a, b), rel=1e-9, abs=1e-14)
+        assert found[1] == pytest.approx(oracles.mutual_information(a, b), rel=1e-9, abs=1e-14)
         assert found[1] == pytest.approx(mutual_info_score(a, b), rel=1e-9, abs=1e-14)
         assert found[0] == pytest.approx(oracle.entropy(a), rel=1e-12, abs=1e-14)
         assert -1e-15 < found[1] <= min(oracle.entropy(a), oracle.entropy(b)) + 1e-14
@@ -405,11 +406,11 @@ class TestTables:
         frame["grade"] = pd.Categorical(rng.choice(list("cab"), n), categories=list("xcabyz"))
         y = rng.integers(0, 2, n)
         expected = [
-            oracle.information(oracle.peng_states(frame["number"]), y),
-            oracle.information(frame["flag"], y),
-            oracle.information(oracle.peng_states(frame["count"]), y),
-            oracle.information(frame["city"], y),
-            oracle.information(np.asarray(frame["grade"]), y),
+            oracles.mutual_information(oracle.peng_states(frame["number"]), y),
+            oracles.mutual_information(frame["flag"], y),
+            oracles.mutual_information(oracle.peng_states(frame["count"]), y),
+            oracles.mutual_information(frame["city"], y),
+            oracles.mutual_information(np.asarray(frame["grade"]), y),
         ]
         related = relate(frame, y)
         assert related.task == "classification"
@@ -426,7 +427,7 @@ class TestTables:
         by_quantile = relate(frame, y, bins="quantile", n_bins=3)
         np.testing.assert_allclose(by_quantile.relevance[[1, 3, 4]], np.array(expected)[[1, 3, 4]])
         assert by_quantile.relevance[2] == pytest.approx(
-            oracle.information(oracle.quantile_states(frame["count"], 3), y)
+            oracles.mutual_information(oracle.quantile_states(frame["count"], 3), y)
         )
 
     @pytest.mark.parametrize("convert", [sparse.csr_matrix, sparse.csc_array])

@@ -51,7 +51,7 @@ def selector_of(size, options, **more):
 def data(seed=0, n=40, d=8):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * rng.uniform(0.1, 10, d) + rng.standard_normal(d)
-    Z = oracle.standardised(X)
+    Z = oracles.standardised(X)
     return X, np.sin(2 * Z[:, 1]) + Z[:, 3] * Z[:, 4] + 0.2 * rng.standard_normal(n)
 
 
@@ -310,7 +310,7 @@ class TestInvariances:
         X = np.c_[X, X[:, ::-1], -X, 2 * X]  # signs and powers of two do not round
         best = {
             min(np.flatnonzero((np.abs(Z) == np.abs(Z[:, [k]])).all(axis=0)))
-            for Z in [oracle.standardised(X).round(9)]
+            for Z in [oracles.standardised(X).round(9)]
             for k in range(X.shape[1])
         }
         assert best == set(range(8))
@@ -452,7 +452,7 @@ class TestRefusals:
         selector = selector_of(3, options, direction="backward").fit(X, y)
         ranked = oracle.backward(X, oracles.gaussian_gram(y), 3, **options)
         assert np.argsort(selector.ranking_).tolist() == ranked
-        gram = oracle.joint_gram(oracle.standardised(X), 0.35)
+        gram = oracles.joint_gram(oracles.standardised(X), 0.35)
         assert np.max(gram - np.eye(30)) < 1e-6
 
     def test_median_of_equal_samples(self):

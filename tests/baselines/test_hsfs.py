@@ -36,7 +36,7 @@ def test_scikit_learn_checks(estimator, check):
 def data(seed=0, n=60, d=8):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * rng.uniform(0.1, 10, d) + rng.standard_normal(d)
-    Z = oracle.standardised(X)
+    Z = oracles.standardised(X)
     return X, np.tanh(2 * Z[:, 1]) + Z[:, 4 % d] + 0.3 * rng.standard_normal(n)
 
 
@@ -47,7 +47,7 @@ def fit(X, y, *args, **options):
 def check_solution(selector, X, L, width=1.0):
     """What is said of the solution holds for the problem as it is written."""
     W, alpha = selector.components_, selector.alpha_
-    value = oracle.hsfs_objective(W, X, L, alpha, width)
+    value = oracles.hsfs_objective(W, X, L, alpha, width)
     assert selector.objective_ == pytest.approx(value, rel=1e-6, abs=1e-10)
     slope = oracle.hsfs_gradient(W, X, L, width)
     assert oracle.subgradient_violation(W, slope, alpha, tied=1e-4) < 2e-3 * alpha
@@ -93,7 +93,7 @@ class TestSolution:
         X, y = data(3, n=30, d=2)
         L, alpha = oracles.gaussian_gram(y), 0.01
         axis = np.linspace(-1.5, 1.5, 31)
-        grid = [oracle.hsfs_objective(np.array([[a, b]]), X, L, alpha) for a in axis for b in axis]
+        grid = [oracles.hsfs_objective(np.array([[a, b]]), X, L, alpha) for a in axis for b in axis]
         selector = fit(X, y, alpha=alpha, n_components=1)
         assert min(grid) - 1e-3 < selector.objective_ <= min(grid)
 

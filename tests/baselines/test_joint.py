@@ -14,6 +14,7 @@ from hsiclasso.baselines.joint import SubsetHSIC, squared_distances, target_matr
 from hsiclasso.dependence import Affinity, make_measure, make_target
 from hsiclasso.embedding import Samples
 from hsiclasso.selectors.targets import TargetOptions, prepare_target
+from tests import oracles
 from tests.baselines import oracle_joint as oracle
 from tests.columns import KINDS, make
 
@@ -35,7 +36,7 @@ def table(rng):
 
 @pytest.fixture(name="K")
 def gram(X):
-    return oracle.joint_gram(X, 1.3)
+    return oracles.joint_gram(X, 1.3)
 
 
 class TestTargetMatrix:
@@ -50,7 +51,7 @@ class TestTargetMatrix:
 
     @pytest.mark.parametrize("estimator", ESTIMATORS)
     def test_sparse_affinity(self, estimator, X, K):
-        S = np.where(oracle.joint_gram(X[:, :1], 1.0) > 0.6, 1.0, 0.0)
+        S = np.where(oracles.joint_gram(X[:, :1], 1.0) > 0.6, 1.0, 0.0)
         C = matrix_of(sparse.csr_array(S), len(X), estimator, y_kernel="precomputed")
         assert np.sum(K * C) == pytest.approx(oracle.HSIC[estimator](K, S), rel=1e-10)
 
@@ -63,7 +64,7 @@ class TestTargetMatrix:
         assert target.rows.offset.size > 0
         for estimator in ESTIMATORS:
             C = matrix_of(y, 300, estimator, task="regression")
-            K, L = oracle.joint_gram(X, 1.0), oracle.oracles.gaussian_gram(y)
+            K, L = oracles.joint_gram(X, 1.0), oracles.gaussian_gram(y)
             assert np.sum(K * C) == pytest.approx(
                 oracle.HSIC[estimator](K, L), rel=1e-6, abs=1e-9 * np.abs(C).sum()
             )
@@ -95,15 +96,15 @@ class TestTargetMatrix:
         L = rng.standard_normal((n, n))
         L = L + L.T
         C = target_matrix(Affinity(L), n)
-        np.testing.assert_allclose(C, oracle.oracles.centre(L) / (n - 1) ** 2, atol=1e-15)
+        np.testing.assert_allclose(C, oracles.centre(L) / (n - 1) ** 2, atol=1e-15)
 
     def test_many_samples_by_blocks_of_products(self, rng):
         n = 600
         y = rng.standard_normal(n)
         C = matrix_of(y, n, y_kernel="laplace")
-        z = oracle.oracles.standardise(y)
+        z = oracles.standardise(y)
         L = np.exp(-np.abs(z[:, None] - z))
-        np.testing.assert_allclose(C, oracle.oracles.centre(L) / (n - 1) ** 2, atol=1e-17 * n)
+        np.testing.assert_allclose(C, oracles.centre(L) / (n - 1) ** 2, atol=1e-17 * n)
 
     def test_refusals(self, rng):
         with pytest.raises(InvalidInputError, match="n_samples=3, but the unbiased"):
@@ -115,8 +116,8 @@ class TestTargetMatrix:
     def test_few_samples(self, n, rng):
         y = rng.standard_normal(n)
         C = matrix_of(y, n, "unbiased", task="regression")
-        K = oracle.joint_gram(rng.standard_normal((n, 2)), 1.0)
-        expected = oracle.unbiased_hsic(K, oracle.oracles.gaussian_gram(y))
+        K = oracles.joint_gram(rng.standard_normal((n, 2)), 1.0)
+        expected = oracles.unbiased_hsic(K, oracles.gaussian_gram(y))
         assert np.sum(K * C) == pytest.approx(expected, rel=1e-7, abs=1e-12)
 
 
@@ -141,7 +142,7 @@ kinds = st.lists(st.sampled_from(sorted(set(KINDS) - {"huge", "denormal"})), min
 def drawn(names, n, seed):
     """Standardised columns (k, n) of several kinds."""
     made = [make(kind, n, seed + place) for place, kind in enumerate(names)]
-    return np.ascontiguousarray(oracle.standardised(np.array(made).T).T)
+    return np.ascontiguousarray(oracles.standardised(np.array(made).T).T)
 
 
 def pair_distances(columns):
@@ -215,8 +216,8 @@ class TestSubsets:
     @pytest.fixture
     def parts(self, rng):
         X = rng.standard_normal((30, 20))
-        L = oracle.oracles.gaussian_gram(X[:, 0] * X[:, 1])
-        return X, L, np.ascontiguousarray(oracle.standardised(X).T)
+        L = oracles.gaussian_gram(X[:, 0] * X[:, 1])
+        return X, L, np.ascontiguousarray(oracles.standardised(X).T)
 
     @pytest.mark.parametrize("n_threads", [1, 2, 7])
     @pytest.mark.parametrize("retune", [True, False])

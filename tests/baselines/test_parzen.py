@@ -46,7 +46,7 @@ def window(x, width=None, kernel=None):
 
 
 def information(K, L):
-    return max(oracle.parzen_information(K, L), 0.0)
+    return max(oracles.parzen_information(K, L), 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_several_outputs_are_averaged_or_taken_together(table, rng):
     Y = np.column_stack([y, X[:, 2] + rng.standard_normal(90), rng.standard_normal(90)])
     windows = [window(x) for x in X.T]
     averaged = relate(X, Y, multioutput="average")
-    expected = [np.mean([oracle.parzen_information(K, window(z)) for z in Y.T]) for K in windows]
+    expected = [np.mean([oracles.parzen_information(K, window(z)) for z in Y.T]) for K in windows]
     np.testing.assert_allclose(averaged.relevance, expected, **CLOSE)
     for options, kernel in (
         ({}, Gaussian(90 ** (-1 / 6))),
@@ -141,7 +141,7 @@ def test_several_outputs_are_averaged_or_taken_together(table, rng):
         np.testing.assert_allclose(joint.relevance, expected, **CLOSE)
     by_laplace = relate(X, Y, multioutput="average", y_kernel="laplace", y_width=1.0)
     grams = [window(z, kernel=Laplace(1.0)) for z in Y.T]
-    expected = [np.mean([oracle.parzen_information(K, L) for L in grams]) for K in windows]
+    expected = [np.mean([oracles.parzen_information(K, L) for L in grams]) for K in windows]
     np.testing.assert_allclose(by_laplace.relevance, expected, **CLOSE)
 
 
@@ -244,7 +244,7 @@ def test_non_linear_dependence_is_found(rng):
 def test_estimates_below_zero_count_as_zero():
     angle = np.arange(16) * np.pi / 8
     first, second = np.cos(angle), np.sin(angle)
-    assert oracle.parzen_information(window(first, 2.0), window(second, 2.0)) < -1e-3
+    assert oracles.parzen_information(window(first, 2.0), window(second, 2.0)) < -1e-3
     related = relate(np.column_stack([first, second]), second, width=2.0, y_width=2.0)
     assert related.relevance[0] == 0
     assert everything(related)[0, 1] == 0
