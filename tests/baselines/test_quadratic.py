@@ -13,7 +13,6 @@ from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
     LowRankQuadratic,
     by_weight,
-    check_number,
     lowest_eigenvalue,
     make_convex,
 )
@@ -157,15 +156,3 @@ def test_order_by_weight():
     relevance = np.array([9.0, 1.0, 2.0, 0.0, 5.0, 8.0])
     assert by_weight(weights, relevance).tolist() == [1, 3, 4, 2]
     assert by_weight(np.zeros(3), np.ones(3)).tolist() == []
-
-
-@pytest.mark.parametrize("value", ["none", True, np.nan, np.inf, [1.0], None])
-def test_numbers_are_checked(value):
-    with pytest.raises(InvalidInputError, match=r"shift=.*must be a number or 'auto'"):
-        check_number("shift", value, "'auto'")
-
-
-def test_numbers_of_any_kind():
-    assert check_number("shift", "auto", "'auto'") is None
-    for value in (2, 2.0, np.float32(2), np.int64(2)):
-        assert check_number("shift", value, "'auto'") == 2.0

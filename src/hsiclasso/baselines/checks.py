@@ -12,6 +12,7 @@ from hsiclasso.selectors.search import check_count
 __all__ = [
     "as_generator",
     "check_choice",
+    "check_number",
     "check_positive",
     "check_random_state",
     "check_whole",
@@ -53,6 +54,16 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
         raise InvalidInputError(
             f"{name}={value!r} is unknown: choose {', '.join(words[:-1])} or {words[-1]}."
         )
+
+
+def check_number(name: str, value: Any, word: str) -> float | None:
+    """Return a finite number, or None for a word such as ``'auto'``; raise if it is neither."""
+    if isinstance(value, str) and repr(value) == word:
+        return None
+    known = isinstance(value, int | float | np.integer | np.floating)
+    if not known or isinstance(value, bool) or not np.isfinite(value):
+        raise InvalidInputError(f"{name}={value!r}, but it must be a number or {word}.")
+    return float(value)
 
 
 def check_random_state(random_state: Any) -> None:

@@ -12,12 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso._types import FloatArray
 from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
+from hsiclasso.baselines.checks import check_number
 from hsiclasso.baselines.dependency import Bins, MeasureName
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
     QuadraticBaseline,
     by_weight,
-    check_number,
 )
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.targets import MultiOutput, Task

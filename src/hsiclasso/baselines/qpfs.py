@@ -10,13 +10,13 @@ from scipy.linalg import eigh
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
+from hsiclasso.baselines.checks import as_generator, check_number, check_random_state
 from hsiclasso.baselines.dependency import Bins, Dependency, MeasureName
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
     LowRankQuadratic,
     QuadraticBaseline,
     by_weight,
-    check_number,
     matters,
 )
 from hsiclasso.baselines.simplex import SimplexProblem, minimise_on_simplex
@@ -180,12 +180,7 @@ class QPFS(QuadraticBaseline):
                 "(redundancy alone) and 1 (relevance alone), or be 'auto'."
             )
         check_count("n_landmarks", self.n_landmarks, least=1)
-        known = int | np.integer | np.random.Generator | np.random.RandomState | None
-        if not isinstance(self.random_state, known) or isinstance(self.random_state, bool):
-            raise InvalidInputError(
-                f"random_state={self.random_state!r} is no source of randomness: pass an int, a "
-                "Generator or None."
-            )
+        check_random_state(self.random_state)
         super()._check()
 
     def _choose(self, job: Job) -> Choice:
@@ -222,7 +217,7 @@ class QPFS(QuadraticBaseline):
     def _approximate(self, job: Job, dependency: Dependency) -> tuple[IntArray, SimplexProblem]:
         """Compare landmarks with all features; returns those that take part."""
         features = np.flatnonzero(job.varies)
-        chosen = _generator(self.random_state).permutation(features)[: self.n_landmarks]
+        chosen = as_generator(self.random_state).permutation(features)[: self.n_landmarks]
         landmarks = np.sort(chosen)
         columns = np.empty((features.size, landmarks.size))
         for start in range(0, landmarks.size, _STEP):
@@ -266,9 +261,3 @@ def _nystrom(columns: FloatArray, among: FloatArray) -> tuple[FloatArray, float]
     values, vectors = eigh(among, check_finite=False)
     kept = values > _LEAST * values[-1]
     return columns @ (vectors[:, kept] / np.sqrt(values[kept])), float(values[0])
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        random_state = random_state.randint(2**31)
-    return np.random.default_rng(random_state)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.baselines.base import Baseline, Job
-from hsiclasso.baselines.dependency import (
-    Bins,
-    Dependency,
-    MeasureName,
-    MeasureOptions,
-    dependency_matrix,
-)
+from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.checks import check_number
+from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline, dependency_matrix
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import MultiOutput, Task
 
 __all__ = [
     "DenseQuadratic",
@@ -28,7 +22,6 @@ __all__ = [
     "Lowest",
     "QuadraticBaseline",
     "by_weight",
-    "check_number",
     "lowest_eigenvalue",
     "make_convex",
     "matters",
@@ -265,36 +258,10 @@ class _Some:
         return self.dependency.block(self.features[rows], self.features[cols])
 
 
-class QuadraticBaseline(Baseline):
+class QuadraticBaseline(MeasuredBaseline):
     """What quadratic programs over all dependences share."""
 
-    measure: MeasureName
-    bins: Bins
-    threshold: float
-    n_bins: int
-    x_width: float | None
     shift: Literal["auto"] | float
-    task: Task
-    y_kernel: Any
-    y_width: Any
-    y_transform: Literal["rank"] | None
-    multioutput: MultiOutput
-    shift_: float
-    min_eigenvalue_: float
-
-    def _options(self) -> MeasureOptions:
-        return MeasureOptions(
-            self.measure,
-            self.bins,
-            self.threshold,
-            self.n_bins,
-            self.x_width,
-            self.task,
-            self.y_kernel,
-            self.y_width,
-            self.y_transform,
-            self.multioutput,
-        )
 
     def _check(self) -> None:
         number = check_number("shift", self.shift, "'auto'")
@@ -308,9 +275,6 @@ class QuadraticBaseline(Baseline):
                 f"measure='f' has an F-test beside correlations, and {self.traits.title} weighs "
                 "relevance against redundancy on one scale: take measure='correlation'."
             )
-
-    def _takes_labels(self) -> bool:
-        return self.measure != "correlation"
 
     def _check_size(self, varies: BoolArray, remedy: str) -> None:
         """Raise if there are too many features for a matrix between all of them."""
@@ -343,16 +307,6 @@ class QuadraticBaseline(Baseline):
 def matters(dependence: FloatArray) -> BoolArray:
     """Tell which dependences are more than rounding errors."""
     return np.asarray(dependence > _NOTHING * dependence.max(initial=0.0))
-
-
-def check_number(name: str, value: Any, word: str) -> float | None:
-    """Return a finite number, or None for a word such as ``'auto'``; raise if it is neither."""
-    if isinstance(value, str) and repr(value) == word:
-        return None
-    known = isinstance(value, int | float | np.integer | np.floating)
-    if not known or isinstance(value, bool) or not np.isfinite(value):
-        raise InvalidInputError(f"{name}={value!r}, but it must be a number or {word}.")
-    return float(value)
 
 
 def by_weight(weights: FloatArray, relevance: FloatArray) -> IntArray:

@@ -1,0 +1,67 @@
+"""Checks of parameters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hsiclasso.baselines.checks import (
+    as_generator,
+    check_choice,
+    check_number,
+    check_positive,
+    check_random_state,
+    check_whole,
+)
+from hsiclasso.errors import InvalidInputError
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, True, None, "1", 1j, [1.0]])
+def test_no_positive_numbers(value):
+    with pytest.raises(InvalidInputError, match=r"^width=.* must be a finite number > 0"):
+        check_positive("width", value)
+
+
+@pytest.mark.parametrize("value", [1, 0.5, np.float32(2), np.int8(3)])
+def test_positive_numbers(value):
+    check_positive("width", value)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, None, "1"])
+def test_no_whole_numbers(value):
+    with pytest.raises(InvalidInputError, match=r"^n=.* must be a whole number >= 1"):
+        check_whole("n", value)
+
+
+@pytest.mark.parametrize("value", ["up", None, ["forward"], np.array(["forward"]), 1])
+def test_no_choices(value):
+    with pytest.raises(InvalidInputError, match="is unknown: choose 'forward' or 'backward'"):
+        check_choice("direction", value, ("forward", "backward"))
+
+
+@pytest.mark.parametrize("value", [-1, True, 1.5, "seed", [1]])
+def test_no_sources_of_randomness(value):
+    with pytest.raises(InvalidInputError, match="is no source of randomness"):
+        check_random_state(value)
+
+
+def test_generators():
+    for value in (3, np.int64(3), None, np.random.default_rng(3), np.random.RandomState(3)):
+        check_random_state(value)
+        assert isinstance(as_generator(value), np.random.Generator)
+    first, again = (as_generator(3).random() for _ in range(2))
+    assert first == again
+    state = np.random.RandomState(3)
+    assert as_generator(state).random() != as_generator(state).random()
+
+
+@pytest.mark.parametrize("value", ["none", True, np.nan, np.inf, [1.0], None])
+def test_numbers_are_checked(value):
+    with pytest.raises(InvalidInputError, match=r"shift=.*must be a number or 'auto'"):
+        check_number("shift", value, "'auto'")
+
+
+def test_numbers_of_any_kind():
+    assert check_number("shift", "auto", "'auto'") is None
+    for value in (2, 2.0, np.float32(2), np.int64(2)):
+        assert check_number("shift", value, "'auto'") == 2.0
