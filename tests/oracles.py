@@ -306,7 +306,7 @@ def covariate_functions(values, weights=None, *, labels=False):
     return vectors[:, eigenvalues >= 1e-3 * w.sum()].T / np.sqrt(w)
 
 
-# ------------------------------------------------------------- The other methods (sections 1 and 3)
+# ------------------------------------------------------------------------------ The other methods
 
 
 def lasso_objective(X, y, weights, alpha):
@@ -333,7 +333,7 @@ def fvm_violation(D, d, weights, alpha):
 
 
 def alignment(K, L):
-    """tr(K L) / (||K||_F ||L||_F): kernel target alignment, of centred ones or not (section 2.2)."""
+    """tr(K L) / (||K||_F ||L||_F): kernel target alignment, centred or not (section 2.2)."""
     return hsic(K, L) / (np.linalg.norm(K) * np.linalg.norm(L))
 
 
@@ -413,7 +413,7 @@ def spam_objective(y, functions, alpha):
 def backfitting_step(S, residual, alpha):
     """[1 - alpha / s]_+ P, centred, with P = S R and s = ||P|| / sqrt(n) (section 3.5).
 
-    It solves the problem for one feature if S projects: for 1 / 2n times the squares.
+    If S is a projection, it has the least objective for one feature, at the penalty 2n alpha.
     """
     P = S @ residual
     f = max(0.0, 1 - alpha / np.sqrt(np.mean(P**2))) * P

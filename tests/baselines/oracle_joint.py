@@ -13,7 +13,6 @@ from scipy.stats import rankdata
 
 from tests import oracles
 
-
 HSIC = {"biased": oracles.biased_hsic, "unbiased": oracles.unbiased_hsic}
 
 

@@ -1,4 +1,4 @@
-"""The quadratic programs in slow, plain NumPy, and by an independent solver.
+"""Minima of quadratic programs by trying everything, and by an independent solver.
 
 Nothing here imports the package.
 """
@@ -29,11 +29,6 @@ def dependences(X, y, measure="mi", **cut):
     return both[:-1, :-1], both[:-1, -1]
 
 
-def simplex_objective(Q, q, theta):
-    """1/2 theta' Q theta - q' theta."""
-    return 0.5 * theta @ Q @ theta - q @ theta
-
-
 def simplex_violation(Q, q, theta):
     """Largest violation of z >= 0, and z = 0 where theta > 0, for z = Q theta - q + mu."""
     gradient = Q @ theta - q
@@ -56,18 +51,14 @@ def simplex_by_enumeration(Q, q):
         theta = np.zeros(d)
         theta[S] = np.linalg.lstsq(bordered, np.append(q[S], 1), rcond=None)[0][:-1]
         feasible = theta.min() >= -1e-12 and abs(theta.sum() - 1) < 1e-9
-        if feasible and simplex_objective(Q, q, theta) < lowest:
-            best, lowest = theta, simplex_objective(Q, q, theta)
+        value = oracles.quadratic_objective(Q, q, theta)
+        if feasible and value < lowest:
+            best, lowest = theta, value
     return best
 
 
-def lasso_objective(D, d, a, alpha):
-    """1/2 a'Da - d'a + alpha/2 |a|_1."""
-    return 0.5 * a @ D @ a - d @ a + 0.5 * alpha * np.abs(a).sum()
-
-
 def lasso_by_enumeration(D, d, alpha):
-    """The best of the stationary points of all patterns of signs."""
+    """The best of the stationary points of all patterns of signs, at half the penalty alpha."""
     best, lowest = np.zeros(len(d)), 0.0
     for pattern in product((-1, 0, 1), repeat=len(d)):
         signs = np.array(pattern)
@@ -76,9 +67,9 @@ def lasso_by_enumeration(D, d, alpha):
             continue
         a = np.zeros(len(d))
         a[S] = np.linalg.solve(D[np.ix_(S, S)], d[S] - 0.5 * alpha * signs[S])
-        consistent = (np.sign(a) == signs).all()
-        if consistent and lasso_objective(D, d, a, alpha) < lowest:
-            best, lowest = a, lasso_objective(D, d, a, alpha)
+        value = oracles.quadratic_objective(D, d, a, alpha / 2)
+        if (np.sign(a) == signs).all() and value < lowest:
+            best, lowest = a, value
     return best
 
 

@@ -269,6 +269,21 @@ def test_centring_tells_columns_apart_that_alignment_alone_does_not(table):
 
 
 @pytest.mark.parametrize("estimator", BOTH)
+def test_no_weights_have_a_smaller_objective(estimator, table, rng):
+    X, y = table
+    weights = fit(estimator(8, tol=1e-10), X, y).coef_
+    prepare = AS_IT_IS[estimator]
+    problem = [prepare(oracles.gaussian_gram(x)) for x in X.T], prepare(oracles.gaussian_gram(y))
+    least = oracles.alignment_objective(*problem, oracle.aligned_weights(*problem))
+    found = oracles.alignment_objective(*problem, weights)
+    assert found == pytest.approx(least, rel=1e-9)
+    assert least < 0
+    for scale in (1e-3, 1e-1, 1.0):
+        other = np.maximum(weights + scale * rng.standard_normal(8), 0)
+        assert oracles.alignment_objective(*problem, other) > found
+
+
+@pytest.mark.parametrize("estimator", BOTH)
 def test_no_weights_improve_the_alignment(estimator, table, rng):
     X, y = table
     selector = fit(estimator(8, tol=1e-10), X, y)

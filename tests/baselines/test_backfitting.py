@@ -11,6 +11,7 @@ from hsiclasso.baselines import backfitting
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
 from hsiclasso.baselines.smoothers import KernelSmoothing, SmootherBank, SplineSmoothing
 from hsiclasso.data import as_source
+from tests import oracles
 from tests.baselines import oracle_spam
 
 SMOOTHERS = {
@@ -39,6 +40,19 @@ def data():
     X = rng.standard_normal((60, 5))
     X[:, 3] = 0.8 * X[:, 0] + 0.6 * X[:, 3]
     return X, np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.5 * X[:, 2] + 0.3 * rng.standard_normal(60)
+
+
+@pytest.mark.parametrize("kind", SMOOTHERS)
+@pytest.mark.parametrize("share", [1.1, 0.9, 0.3])
+def test_a_single_function_is_one_step(data, kind, share):
+    X, y = data
+    smoothing, oracle = SMOOTHERS[kind]
+    for x in X.T:
+        solver, screen = make(x[:, None], y, smoothing)
+        alpha = share * screen.strengths.max()
+        wanted = oracles.backfitting_step(oracle(x), y - y.mean(), alpha)
+        np.testing.assert_allclose(dense(solver.solve(alpha), (1, 60))[0], wanted, atol=1e-9)
+        assert wanted.any() == (share < 1)
 
 
 @pytest.mark.parametrize("kind", SMOOTHERS)

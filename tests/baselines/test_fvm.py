@@ -28,6 +28,7 @@ from hsiclasso.solvers import Status, solve_path
 from tests import oracles
 from tests.baselines import oracle_binned
 from tests.baselines import oracle_quadratic as oracle
+from tests.baselines.oracle_lasso import lower_bound
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -77,9 +78,38 @@ class TestMachine:
         peer = oracle.machine_by_clarabel(Q / size, d / size, alpha / size)
         tolerance = 1e-6 if measure != "hsic" else 1e-4 * np.abs(peer).max()
         np.testing.assert_allclose(selector.coef_, peer, atol=tolerance)
-        assert (np.abs(Q @ selector.coef_ - d) <= 0.5 * alpha * (1 + 1e-4)).all()
+        assert oracles.fvm_violation(Q, d, selector.coef_, alpha) <= 1e-4 * alpha
         assert selector.alpha_ == pytest.approx(alpha)
         assert selector.certificate_.kkt_residual < 1e-12
+
+    @pytest.mark.parametrize("m", [1, 4, 9])
+    @pytest.mark.parametrize("measure", ["mi", "correlation"])
+    def test_no_feasible_weights_have_a_smaller_objective(self, measure, m, rng):
+        X, y = table(4)
+        D, d = oracle.dependences(X, y, measure)
+        selector = FVM(m, measure=measure).fit(X, y)
+        Q, a, alpha = D + selector.shift_ * np.eye(12), selector.coef_, selector.alpha_
+        assert abs(oracles.fvm_violation(Q, d, a, alpha)) <= 1e-9 * alpha
+        least, closer = oracles.fvm_objective(Q, a), 0
+        inside = np.linalg.solve(Q, d)  # it violates nothing
+        for _ in range(200):
+            other = a + rng.uniform(0, 0.1) * (inside - a) + 0.01 * alpha * rng.standard_normal(12)
+            if oracles.fvm_violation(Q, d, other, alpha) <= 0:
+                assert oracles.fvm_objective(Q, other) > least
+                closer += 1
+        assert closer > 10
+
+    @pytest.mark.parametrize("m", [1, 4, 9])
+    def test_the_feature_wise_lasso(self, m):
+        """With inner products of matrices the lasso in their space, at half the penalty."""
+        X, y = table(4)
+        A = np.array([oracles.measure_matrix(oracles.gaussian_gram(x), "hsic") for x in X.T])
+        T = oracles.measure_matrix(oracles.gaussian_gram(y), "hsic")
+        selector = FVM(m, measure="hsic").fit(X, y)
+        value = oracles.objective(A, T, selector.coef_, selector.alpha_ / 2)
+        design = A.reshape(12, -1).T
+        least = lower_bound(design, T.ravel(), selector.coef_, selector.alpha_ / 2)
+        assert abs(value - least) < 1e-6 * least
 
     def test_signs_enumerated(self, monkeypatch, rng):
         """Weights of either sign, which redundant columns of unequal relevance have."""

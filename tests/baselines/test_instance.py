@@ -11,6 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hsiclasso.baselines.instance import InstanceWiseLasso
 from hsiclasso.errors import InvalidInputError
+from tests import oracles
+from tests.baselines.oracle_lasso import lower_bound
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -19,12 +21,9 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def gram(X, other, width):
-    """Gaussian kernel of vectors standardised by X, the squared distance a mean over features."""
-    mean, std = X.mean(axis=0), X.std(axis=0)
-    A, B = (X - mean) / std, (other - mean) / std
-    squares = ((A[:, None, :] - B[None, :, :]) ** 2).mean(axis=2)
-    return np.exp(-squares / (2 * width**2))
+def gram(X, width):
+    """Gaussian kernel of standardised vectors, the squared distance a mean over features."""
+    return oracles.joint_gram(oracles.standardised(X), width * np.sqrt(X.shape[1]))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def test_optimal_for_the_objective_on_samples(data, fit_intercept, alpha):
     X, y = data
     model = InstanceWiseLasso(alpha=alpha, width=1.0, fit_intercept=fit_intercept, tol=1e-10)
     model.fit(X, y)
-    A = gram(X, X, 1.0)
+    A = gram(X, 1.0)
     residual = y - A @ model.coef_ - model.intercept_
     slope = A.T @ residual / 90
     used = model.coef_ != 0
@@ -53,6 +52,20 @@ def test_optimal_for_the_objective_on_samples(data, fit_intercept, alpha):
         assert model.intercept_ == 0
     other = Lasso(alpha=alpha, fit_intercept=fit_intercept, tol=1e-10, max_iter=10**6).fit(A, y)
     np.testing.assert_allclose(A @ model.coef_, A @ other.coef_, atol=1e-5)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05])
+def test_no_coefficients_have_a_smaller_objective(data, fit_intercept, alpha):
+    """The objective of the paper, whose penalty is n times ours, beside what bounds it."""
+    X, y = data
+    model = InstanceWiseLasso(alpha=alpha, width=0.8, fit_intercept=fit_intercept, tol=1e-10)
+    coef, A = model.fit(X, y).coef_, gram(X, 0.8)
+    value = oracles.lasso_objective(A, y - model.intercept_, coef, 90 * alpha)
+    if fit_intercept:  # the best intercept is that which centres everything
+        A, y = A - A.mean(axis=0), y - y.mean()
+    least = lower_bound(A, y, coef, 90 * alpha)
+    assert abs(value - least) < 1e-7 * least
 
 
 def test_the_median_width(data):
@@ -81,7 +94,9 @@ def test_prediction_is_the_sum_over_all_samples(data):
     X, y = data
     model = InstanceWiseLasso(width=0.7).fit(X, y)
     new = np.random.default_rng(1).standard_normal((15, 4))
-    wanted = gram(X, new, 0.7).T @ model.coef_ + model.intercept_
+    vectors, others = (new - X.mean(axis=0)) / X.std(axis=0), oracles.standardised(X)
+    A = oracles.joint_gram(np.vstack([vectors, others]), 0.7 * np.sqrt(4))[:15, 15:]
+    wanted = A @ model.coef_ + model.intercept_
     np.testing.assert_allclose(model.predict(new), wanted, atol=1e-10)
     assert model.score(X, y) > 0.8
 

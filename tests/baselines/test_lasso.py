@@ -14,16 +14,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hsiclasso.baselines import lasso
 from hsiclasso.baselines.lasso import LassoPath
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
+from tests.baselines.oracle_lasso import lower_bound
+from tests.oracles import lasso_objective, standardised
 
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([LassoPath(), LassoPath(2), LassoPath(alpha=0.1)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
-
-
-def standardised(X):
-    return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 def wide(seed=0, n=40, d=100, q=None):
@@ -59,6 +57,20 @@ def test_optimal_with_as_many_features_as_wanted(m, shape):
     np.testing.assert_array_equal(selector.scores_, np.abs(selector.coef_))
     assert selector.selected_.tolist() == np.argsort(-selector.scores_)[:m].tolist()
     assert selector.selected_.size == m
+
+
+@pytest.mark.parametrize("options", [{"alpha": 0.05}, {"alpha": 1.0}, {}], ids=str)
+@pytest.mark.parametrize("exact", [True, False])
+def test_no_coefficients_have_a_smaller_objective(monkeypatch, exact, options):
+    """The objective of the paper, whose penalty is n times ours, beside what bounds it."""
+    if not exact:
+        monkeypatch.setattr(lasso, "_OPTIMAL", -1.0)
+    X, y = wide(17)
+    selector = LassoPath(tol=1e-12, **options).fit(X, y)
+    problem, penalty = (standardised(X), y - y.mean()), len(y) * selector.alpha_
+    least = lower_bound(*problem, selector.coef_, penalty)
+    value = lasso_objective(*problem, selector.coef_, penalty)
+    assert abs(value - least) < 1e-6 * least
 
 
 def test_the_place_on_the_path_is_just_before_another_feature_enters():

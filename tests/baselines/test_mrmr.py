@@ -174,6 +174,19 @@ class TestGreedySearch:
         assert selector.selected_.tolist() == chosen
         np.testing.assert_allclose(selector.scores_, scores, **tight)
 
+    @pytest.mark.parametrize("measure", ["mi", "parzen", *KERNELS])
+    def test_scores_add_up_to_the_criterion(self, measure):
+        """A score is relevance less the mean redundancy with what was chosen before."""
+        X, y = table(3)
+        relevance, redundancy = dependences(X, y, measure)
+        selector = MRMR(5, measure=measure).fit(X, y)
+        chosen = selector.selected_
+        gains, scores = selector.relevance_[chosen], selector.scores_[chosen]
+        before = np.arange(5) * (gains - scores)
+        own = redundancy[chosen, chosen]
+        found = gains.mean() - (own.sum() + 2 * before.sum()) / 5**2
+        assert found == pytest.approx(oracles.mrmr(relevance, redundancy, chosen), rel=1e-4)
+
     @pytest.mark.parametrize("scheme", SCHEMES)
     @pytest.mark.parametrize("measure", ["correlation", "f"])
     def test_double_loop_with_correlations(self, measure, scheme):

@@ -84,6 +84,20 @@ class TestProgram:
         assert selector.certificate_.kkt_residual < 1e-12
         assert selector.gamma_ == gamma
 
+    @pytest.mark.parametrize("gamma", [0.0, 0.3, 0.5, 0.9])
+    @pytest.mark.parametrize("measure", ["mi", "correlation", "hsic"])
+    def test_no_weights_have_a_smaller_objective(self, measure, gamma, rng):
+        X, y = table(1)
+        D, d = oracle.dependences(X, y, measure)
+        selector = fit(QPFS(4, gamma=gamma, measure=measure), X, y)
+        theta, Q = selector.coef_, D + selector.shift_ * np.eye(12)
+        least = oracles.qpfs_objective(Q, d, theta, gamma)
+        for share in (1e-3, 1e-2, 0.1, 1.0):
+            for _ in range(20):
+                other = (1 - share) * theta + share * rng.dirichlet(np.full(12, 0.3))
+                slack = 1e-6 * share * D.max()
+                assert oracles.qpfs_objective(Q, d, other, gamma) >= least - slack
+
     @given(st.integers(0, 999), st.floats(0, 1), st.sampled_from([{}, {"bins": "quantile"}]))
     def test_conditions_on_any_table(self, seed, gamma, cut):
         X, y = table(seed, n=30, d=8)

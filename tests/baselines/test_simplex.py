@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgError
 from hsiclasso.baselines import simplex
 from hsiclasso.baselines.quadratic import DenseQuadratic, LowRankQuadratic
 from hsiclasso.baselines.simplex import minimise_on_simplex
+from tests import oracles
 from tests.baselines import oracle_quadratic as oracle
 
 
@@ -57,8 +58,8 @@ def test_all_supports_enumerated(problem):
     Q, q = problem
     expected = oracle.simplex_by_enumeration(Q, q)
     found = solve(Q, q).weights
-    lowest, scale = oracle.simplex_objective(Q, q, expected), max(Q.max(), q.max())
-    assert oracle.simplex_objective(Q, q, found) == pytest.approx(lowest, abs=1e-9 * scale)
+    lowest, scale = oracles.quadratic_objective(Q, q, expected), max(Q.max(), q.max())
+    assert oracles.quadratic_objective(Q, q, found) == pytest.approx(lowest, abs=1e-9 * scale)
 
 
 @pytest.mark.parametrize("d", [1, 3, 5])
@@ -84,8 +85,8 @@ def test_objective_no_larger_than_clarabel_s_where_there_are_many_minima(rng):
     F, q = rng.random((80, 6)), rng.random(80)
     found = minimise_on_simplex(LowRankQuadratic(F, q)).weights
     peer = np.maximum(oracle.simplex_by_clarabel(F @ F.T, q), 0)
-    lowest = oracle.simplex_objective(F @ F.T, q, peer / peer.sum())
-    assert oracle.simplex_objective(F @ F.T, q, found) <= lowest + 1e-10
+    lowest = oracles.quadratic_objective(F @ F.T, q, peer / peer.sum())
+    assert oracles.quadratic_objective(F @ F.T, q, found) <= lowest + 1e-10
     # a minimum on a face of the simplex needs no more features than the rank and one
     assert np.count_nonzero(found) <= 7
 

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hsiclasso import make_data1
 from hsiclasso.baselines.spam import SpAM
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
+from tests import oracles
 from tests.baselines import oracle_spam
 
 ORACLES = {"kernel": oracle_spam.kernel_smoother, "spline": oracle_spam.spline_smoother}
@@ -80,6 +81,29 @@ def test_the_equations_hold_for_all_features(data1, smoother):
     np.testing.assert_allclose(functions.mean(axis=1), 0, atol=1e-12)
 
 
+def spline_bases(X):
+    """Orthonormal bases (n, q) of the splines of each column."""
+    pairs = [np.linalg.eigh(oracle_spam.spline_smoother(x)) for x in X.T]
+    return [vectors[:, values > 0.5] for values, vectors in pairs]
+
+
+@pytest.mark.parametrize("share", [0.6, 0.25])
+def test_no_functions_have_a_smaller_objective(share, rng):
+    X, y, _ = make_data1(80, 12, random_state=2)
+    alpha = share * SpAM(1, smoother="spline").fit(X, y).alpha_max_
+    functions = functions_of(SpAM(smoother="spline", alpha=alpha, tol=1e-11).fit(X, y), 12)
+    assert 0 < np.count_nonzero(functions.any(axis=1)) < 12
+    target, penalty = y - y.mean(), 2 * 80 * alpha  # the paper's squares are not over 2n
+    least = oracles.spam_objective(target, functions, penalty)
+    for scale in (0.9, 0.999, 1.001, 1.1):
+        assert oracles.spam_objective(target, scale * functions, penalty) > least
+    for scale in (1e-3, 1e-1):
+        for k, Q in enumerate(spline_bases(X)):
+            other = functions.copy()
+            other[k] += scale * Q @ rng.standard_normal(Q.shape[1])
+            assert oracles.spam_objective(target, other, penalty) > least
+
+
 @pytest.mark.parametrize("share", [0.6, 0.25])
 def test_splines_solve_the_group_lasso(share):
     X, y, _ = make_data1(80, 12, random_state=2)
@@ -87,13 +111,11 @@ def test_splines_solve_the_group_lasso(share):
     alpha = share * largest
     selector = SpAM(smoother="spline", alpha=alpha, tol=1e-11).fit(X, y)
     functions = functions_of(selector, 12)
-    bases = []
-    for x in X.T:
-        values, vectors = np.linalg.eigh(oracle_spam.spline_smoother(x))
-        bases.append(vectors[:, values > 0.5])
+    bases = spline_bases(X)
     wanted = oracle_spam.group_lasso(bases, y, alpha)
-    best = oracle_spam.objective(y, wanted, alpha)
-    assert oracle_spam.objective(y, functions, alpha) <= best * (1 + 1e-9)
+    target, penalty = y - y.mean(), 2 * 80 * alpha  # the paper's squares are not over 2n
+    best = oracles.spam_objective(target, wanted, penalty)
+    assert oracles.spam_objective(target, functions, penalty) <= best * (1 + 1e-9)
     np.testing.assert_allclose(functions, wanted, atol=1e-4)
     residual = y - y.mean() - functions.sum(axis=0)
     for Q, f in zip(bases, functions, strict=True):
