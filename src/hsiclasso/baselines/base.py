@@ -14,11 +14,11 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from hsiclasso._checks import check_count
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.baselines.result import RankedFeature, RankingResult
 from hsiclasso.data import Source, as_source, check_finite
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
-from hsiclasso.selectors.search import check_count
 from hsiclasso.selectors.targets import (
     MultiOutput,
     PreparedTarget,

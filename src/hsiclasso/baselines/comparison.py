@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from hsiclasso._checks import check_count
 from hsiclasso._types import FloatArray
 from hsiclasso.baselines.base import Baseline, Report, n_wanted
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.data import Source, as_source
 from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError, require
 from hsiclasso.selectors.columns import close_matches
-from hsiclasso.selectors.search import check_count
 
 __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
 

@@ -8,11 +8,10 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
+from hsiclasso._checks import check_choice, check_count, is_positive
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline, Job, Report
-from hsiclasso.baselines.checks import check_choice, is_positive
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.search import check_count
 from hsiclasso.selectors.targets import MultiOutput, TargetOptions, Task
 
 __all__ = [

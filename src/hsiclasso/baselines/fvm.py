@@ -10,9 +10,9 @@ from joblib import effective_n_jobs
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
+from hsiclasso._checks import check_number
 from hsiclasso._types import FloatArray
 from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.checks import check_number
 from hsiclasso.baselines.dependency import Bins, MeasureName
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from joblib import effective_n_jobs
 
+from hsiclasso._checks import check_choice, check_flag, check_positive
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
-from hsiclasso.baselines.checks import check_choice, check_positive
 from hsiclasso.baselines.joint import (
     Estimator,
     SubsetHSIC,
@@ -150,8 +150,7 @@ class GreedyHSIC(Baseline):
     def _check(self) -> None:
         check_choice("direction", self.direction, ("forward", "backward"))
         check_choice("estimator", self.estimator, get_args(Estimator))
-        if not isinstance(self.retune_width, bool | np.bool_):
-            raise InvalidInputError(f"retune_width={self.retune_width!r} must be True or False.")
+        check_flag("retune_width", self.retune_width)
         if isinstance(self.width, str) and self.width != "median":
             raise InvalidInputError(f"width={self.width!r} is unknown: pass a number or 'median'.")
         if not isinstance(self.width, str):

@@ -11,14 +11,14 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
-from hsiclasso.baselines.checks import (
+from hsiclasso._checks import (
     as_generator,
     check_positive,
     check_random_state,
     check_whole,
 )
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
 from hsiclasso.baselines.joint import check_samples, target_matrix
 from hsiclasso.baselines.projection import Limits, ProjectedHSIC, Solution, maximise
 from hsiclasso.dependence.threads import run_threaded

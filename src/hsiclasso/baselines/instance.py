@@ -12,11 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hsiclasso._checks import check_count, check_positive
 from hsiclasso._types import FloatArray
-from hsiclasso.baselines.checks import check_positive
 from hsiclasso.embedding import median_vector_distance
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.search import check_count
 
 __all__ = ["InstanceWiseLasso"]
 

@@ -10,12 +10,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path, lars_path
 
+from hsiclasso._checks import check_count, check_positive
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import VALUE_TARGET, Baseline, Choice, Job, Traits
-from hsiclasso.baselines.checks import check_positive
 from hsiclasso.baselines.descent import descend, falling
 from hsiclasso.dependence import Values
-from hsiclasso.selectors.search import check_count
 from hsiclasso.selectors.targets import PreparedTarget, TargetOptions, Task
 
 __all__ = ["LassoPath"]

@@ -7,12 +7,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from joblib import effective_n_jobs
 
+from hsiclasso._checks import check_choice, check_count
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.checks import check_choice
 from hsiclasso.baselines.dependency import Bins, Dependency, MeasuredBaseline, MeasureName
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.search import check_count
 from hsiclasso.selectors.targets import MultiOutput, Task
 
 __all__ = ["MRMR"]

@@ -8,9 +8,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.linalg import eigh
 
+from hsiclasso._checks import as_generator, check_count, check_number, check_random_state
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.checks import as_generator, check_number, check_random_state
 from hsiclasso.baselines.dependency import Bins, Dependency, MeasureName
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
@@ -21,7 +21,6 @@ from hsiclasso.baselines.quadratic import (
 )
 from hsiclasso.baselines.simplex import SimplexProblem, minimise_on_simplex
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.search import check_count
 from hsiclasso.selectors.targets import MultiOutput, Task
 from hsiclasso.solvers import Certificate
 

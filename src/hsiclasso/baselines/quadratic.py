@@ -10,9 +10,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from hsiclasso._checks import check_number
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.checks import check_number
 from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline, dependency_matrix
 from hsiclasso.errors import InvalidInputError
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from joblib import effective_n_jobs
 
+from hsiclasso._checks import check_choice
 from hsiclasso.baselines.base import ANY_TARGET, VALUE_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.checks import check_choice
 from hsiclasso.baselines.dependency import Bins, MeasuredBaseline, MeasureOptions
 from hsiclasso.selectors.targets import MultiOutput, Task
 

@@ -10,10 +10,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
+from hsiclasso._checks import check_choice, check_count, check_positive
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
 from hsiclasso.baselines.base import REAL_TARGET, Baseline, Choice, Job, Traits
-from hsiclasso.baselines.checks import check_choice, check_positive
 from hsiclasso.baselines.descent import descend, falling
 from hsiclasso.baselines.smoothers import (
     Bandwidth,
@@ -24,7 +24,6 @@ from hsiclasso.baselines.smoothers import (
 )
 from hsiclasso.dependence import Values
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.search import check_count
 from hsiclasso.selectors.targets import TargetOptions, Task
 
 __all__ = ["SpAM", "SpAMPath"]

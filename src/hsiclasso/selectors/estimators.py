@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hsiclasso._checks import check_count
 from hsiclasso._types import BoolArray, IntArray
 from hsiclasso.data import as_source
 from hsiclasso.dependence import Measure, make_measure
@@ -19,7 +20,7 @@ from hsiclasso.selectors.covariates import CovariateOptions
 from hsiclasso.selectors.features import FeatureOptions
 from hsiclasso.selectors.penalties import PenaltyOptions
 from hsiclasso.selectors.pipeline import Settings, select
-from hsiclasso.selectors.search import Criterion, StopOptions, check_count
+from hsiclasso.selectors.search import Criterion, StopOptions
 from hsiclasso.selectors.targets import MultiOutput, TargetOptions, Task
 
 __all__ = ["HSICLasso", "NOCCOLasso"]

@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from hsiclasso._checks import check_count
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import RowSubset, Source, check_finite
 from hsiclasso.dependence import (
@@ -40,7 +41,7 @@ from hsiclasso.selectors.result import (
     SelectedGroup,
     SelectionResult,
 )
-from hsiclasso.selectors.search import Goal, Search, StopOptions, check_count
+from hsiclasso.selectors.search import Goal, Search, StopOptions
 from hsiclasso.selectors.targets import PreparedTarget, TargetOptions, prepare_target
 from hsiclasso.solvers import Path, Penalty, Ridged, Status, choose_solver
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from hsiclasso._checks import check_count
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.penalties import ResolvedPenalty
@@ -23,7 +24,7 @@ from hsiclasso.solvers import (
     solve_path,
 )
 
-__all__ = ["Criterion", "Goal", "Search", "StopOptions", "check_count"]
+__all__ = ["Criterion", "Goal", "Search", "StopOptions"]
 
 Criterion = Literal["aic", "bic"]
 
@@ -257,13 +258,3 @@ def information_criterion(
         share = max(residual2 / problem.target_norm2, np.finfo(float).eps)
         values.append(n_samples * np.log(share) + price * point.indices.size)
     return np.array(values)
-
-
-def check_count(name: str, value: Any, least: int) -> None:
-    """Raise unless a value is None or a whole number that is large enough."""
-    if value is None:
-        return
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise InvalidInputError(f"{name}={value!r} must be a whole number >= {least}.")
-    if value < least:
-        raise InvalidInputError(f"{name}={value} must be a whole number >= {least}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso.baselines.checks import (
+from hsiclasso._checks import (
     as_generator,
     check_choice,
     check_number,

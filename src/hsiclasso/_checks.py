@@ -1,4 +1,4 @@
-"""Checks of parameters: name, value, rule."""
+"""Checks of parameters, for all parts: name, value, rule."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.search import check_count
 
 __all__ = [
     "as_generator",
     "check_choice",
+    "check_count",
+    "check_flag",
     "check_number",
     "check_positive",
     "check_random_state",
@@ -32,11 +33,27 @@ def check_positive(name: str, value: Any) -> None:
         raise InvalidInputError(f"{name}={value!r} must be a finite number > 0.")
 
 
-def check_whole(name: str, value: Any) -> None:
-    """Raise unless a value is a whole number of at least 1."""
+def check_count(name: str, value: Any, least: int) -> None:
+    """Raise unless a value is None or a whole number that is large enough."""
     if value is None:
-        raise InvalidInputError(f"{name}=None must be a whole number >= 1.")
-    check_count(name, value, least=1)
+        return
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise InvalidInputError(f"{name}={value!r} must be a whole number >= {least}.")
+    if value < least:
+        raise InvalidInputError(f"{name}={value} must be a whole number >= {least}.")
+
+
+def check_whole(name: str, value: Any, least: int = 1) -> None:
+    """Raise unless a value is a whole number that is large enough."""
+    if value is None:
+        raise InvalidInputError(f"{name}=None must be a whole number >= {least}.")
+    check_count(name, value, least=least)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless a value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{name}={value!r} must be True or False.")
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
