@@ -182,6 +182,14 @@ class TestSkipped:
 
 
 class TestErrors:
+    def test_no_method_is_left(self, data):
+        X, y, _ = data
+        spoilt = np.append(np.nan, y[1:])
+        with pytest.raises(InvalidInputError, match="none of the 2 methods can run; the first, mR"):
+            compare(X, spoilt, 2, methods=["mrmr", "lasso"])
+        with pytest.raises(InvalidInputError, match=r"^SpAM: y is a target of the kind 'class"):
+            compare(X, y > 0, 2, methods=["spam"])
+
     def test_unknown_names(self, data):
         X, y, _ = data
         with pytest.raises(InvalidInputError, match=r"methods has 'mrmrr', which is unknown.*mrmr"):

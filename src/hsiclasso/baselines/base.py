@@ -135,7 +135,7 @@ class Job:
             title = self.traits.title
             raise InvalidInputError(
                 f"y is a target of the kind {prepared.task!r}, but {title} serves only "
-                f"{', '.join(served)}: use HSICLasso, which serves any target, or pass task= if "
+                f"{', '.join(served)}: use HSICLasso, which serves any target, or set the task if "
                 "the kind was guessed wrongly."
             )
         return prepared

@@ -139,7 +139,7 @@ def compare(
     """Select features by several methods.
 
     A method that cannot serve the table or the target, or has no such option, is left out, with
-    the reason.
+    the reason; if none is left, an error gives it.
 
     Parameters
     ----------
@@ -187,7 +187,12 @@ def compare(
             estimator.set_params(random_state=random_state)
         outcomes.append(_run(name, estimator, source, (X, y), given, tell))
     tell("methods", len(chosen), len(chosen))
-    return Comparison(tuple(outcomes), source.n_samples, source.n_features, wanted)
+    found = Comparison(tuple(outcomes), source.n_samples, source.n_features, wanted)
+    if not found.ran:
+        first, n = outcomes[0], len(outcomes)
+        all_of = "" if n == 1 else f"none of the {n} methods can run; the first, "
+        raise InvalidInputError(f"{all_of}{first.title}: {first.skipped}")
+    return found
 
 
 def _silent(stage: str, done: int, total: int) -> None:

@@ -59,17 +59,21 @@ class Dependency(Protocol):
         """Return the dependence of features `rows` on features `cols`."""
 
 
-def dependency_matrix(dependency: Dependency, report: Report) -> FloatArray:
-    """Return all dependences between features, (d, d).
+def dependency_matrix(
+    dependency: Dependency, report: Report, features: IntArray | None = None
+) -> FloatArray:
+    """Return all dependences between features, (k, k).
 
     Parameters
     ----------
     dependency : Dependency
     report : callable
         Told how many columns are done.
+    features : ndarray of int of shape (k,), optional
+        All by default.
     """
-    d = dependency.relevance.size
-    features = np.arange(d)
+    features = np.arange(dependency.relevance.size) if features is None else features
+    d = features.size
     matrix = np.empty((d, d))
     for start in range(0, d, _STEP):
         stop = min(d, start + _STEP)

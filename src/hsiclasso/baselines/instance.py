@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hsiclasso._checks import check_count, check_positive
+from hsiclasso._checks import check_positive, check_whole
 from hsiclasso._types import FloatArray
 from hsiclasso.embedding import median_vector_distance
 from hsiclasso.errors import InvalidInputError
@@ -191,7 +191,7 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if not (isinstance(self.width, str) and self.width == "median"):
             check_positive("width", self.width)
         check_positive("tol", self.tol)
-        check_count("max_iter", -1 if self.max_iter is None else self.max_iter, least=1)
+        check_whole("max_iter", self.max_iter)
 
     def _standardised(self, X: FloatArray) -> FloatArray:
         return np.asarray((X - self.mean_) / self.scale_)

@@ -12,7 +12,6 @@ from hsiclasso.baselines.dependency import MeasureOptions
 from hsiclasso.dependence import (
     DependenceProblem,
     Measure,
-    Scan,
     make_measure,
     make_target,
     scan_relevance,
@@ -35,19 +34,12 @@ class KernelRelations:
     Attributes
     ----------
     features : Features
-    measure : Measure
-    scan : Scan
-        Relevance of every feature.
     problem : DependenceProblem
-        The same, with the redundancy of features.
-    n_threads : int
+        Relevance and redundancy of the features.
     """
 
     features: Features
-    measure: Measure
-    scan: Scan
     problem: DependenceProblem
-    n_threads: int
 
 
 def relate_features(
@@ -84,7 +76,7 @@ def relate_features(
         )
     scan = scan_relevance(features, target, measure, n_threads=n_threads, progress=job.report)
     problem = DependenceProblem(features, scan, measure, n_threads=n_threads)
-    return KernelRelations(features, measure, scan, problem, n_threads)
+    return KernelRelations(features, problem)
 
 
 def relate_kernel(job: Job, options: MeasureOptions, n_threads: int) -> KernelDependency:
@@ -123,16 +115,11 @@ class KernelDependency:
 
     def __init__(self, relations: KernelRelations, task: str) -> None:
         self.task = task
-        self.relevance: FloatArray = np.maximum(relations.scan.relevance, 0.0)
-        self._relations = relations
+        self.relevance: FloatArray = np.maximum(relations.problem.linear, 0.0)
+        self._problem = relations.problem
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the dependence of features `rows` on features `cols`."""
-        relations = self._relations
-        problem = relations.problem
-        if cols.size > _FEW:
-            # a problem keeps the factors of columns for a solver: here they would be all
-            problem = DependenceProblem(
-                relations.features, relations.scan, relations.measure, n_threads=relations.n_threads
-            )
-        return np.maximum(problem.block(rows, cols), 0.0)
+        # few are asked for again; were those of many kept, they would be all in the end
+        found = self._problem.inner_products(rows, cols, keep=cols.size <= _FEW)
+        return np.maximum(found, 0.0)

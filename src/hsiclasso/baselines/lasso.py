@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path, lars_path
 
-from hsiclasso._checks import check_count, check_positive
+from hsiclasso._checks import check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import VALUE_TARGET, Baseline, Choice, Job, Traits
 from hsiclasso.baselines.descent import descend, falling
@@ -160,7 +160,7 @@ class LassoPath(Baseline):
         if self.alpha is not None:
             check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
-        check_count("max_iter", -1 if self.max_iter is None else self.max_iter, least=1)
+        check_whole("max_iter", self.max_iter)
 
     def _blas_threads(self) -> int | None:
         return None

@@ -239,25 +239,6 @@ def make_convex(
     return float(shift), lowest
 
 
-@dataclass(frozen=True)
-class _Some:
-    """Dependence of some features, numbered anew."""
-
-    dependency: Dependency
-    features: IntArray
-
-    @property
-    def task(self) -> str:
-        return self.dependency.task
-
-    @property
-    def relevance(self) -> FloatArray:
-        return self.dependency.relevance[self.features]
-
-    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        return self.dependency.block(self.features[rows], self.features[cols])
-
-
 class QuadraticBaseline(MeasuredBaseline):
     """What quadratic programs over all dependences share."""
 
@@ -289,7 +270,7 @@ class QuadraticBaseline(MeasuredBaseline):
     def _redundancy(self, job: Job, dependency: Dependency) -> tuple[FloatArray, IntArray]:
         """All dependences between the features that have any, and which these are."""
         features = np.flatnonzero(job.varies)
-        matrix = dependency_matrix(_Some(dependency, features), job.report)
+        matrix = dependency_matrix(dependency, job.report, features)
         # a column that is cut into a single state would cost nothing at any weight
         kept = np.flatnonzero(matters(np.diag(matrix)))
         if kept.size == features.size:

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
-from hsiclasso._checks import check_choice, check_count, check_positive
+from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
 from hsiclasso.baselines.base import REAL_TARGET, Baseline, Choice, Job, Traits
@@ -231,12 +231,11 @@ class SpAM(Baseline):
             if share >= 1:
                 raise InvalidInputError(f"{name}={share!r} is a share, and must be below 1.")
         for name, least in (("n_alphas", 2), ("max_iter", 1)):
-            value = getattr(self, name)
-            check_count(name, -1 if value is None else value, least=least)
+            check_whole(name, getattr(self, name), least)
 
     def _check_smoother(self) -> None:
         check_choice("smoother", self.smoother, ("kernel", "spline"))
-        check_count("n_knots", -1 if self.n_knots is None else self.n_knots, least=2)
+        check_whole("n_knots", self.n_knots, 2)
         plugin = isinstance(self.bandwidth, str) and self.bandwidth == "plugin"
         if not plugin:
             check_positive("bandwidth", self.bandwidth)

@@ -100,7 +100,7 @@ class DependenceProblem:
 
         The factors of `cols`, which a solver asks for again and again, are kept.
         """
-        out = self._compute(rows, cols)
+        out = self.inner_products(rows, cols, keep=True)
         self._log.append((rows, cols, out))
         return out
 
@@ -111,7 +111,9 @@ class DependenceProblem:
         for i, missing in enumerate(patterns):
             if missing.any():
                 like = np.flatnonzero(which.ravel() == i)
-                out[np.ix_(like, missing)] = self._compute(rows[like], cols[missing])
+                out[np.ix_(like, missing)] = self.inner_products(
+                    rows[like], cols[missing], keep=True
+                )
         return out
 
     def _recall_block(self, rows: IntArray, cols: IntArray) -> FloatArray:
@@ -123,9 +125,10 @@ class DependenceProblem:
             out[np.ix_(at_row, at_col)] = block[np.ix_(from_row, from_col)]
         return out
 
-    def _compute(self, rows: IntArray, cols: IntArray) -> FloatArray:
+    def inner_products(self, rows: IntArray, cols: IntArray, *, keep: bool) -> FloatArray:
+        """Return the same as `block`, and remember neither it nor, unless to `keep`, factors."""
         out = np.empty((rows.size, cols.size))
-        right = self.matrices(cols, keep=True)
+        right = self.matrices(cols, keep=keep)
 
         def fill(part: slice) -> int:
             # few columns are shared out among threads by samples, many by columns

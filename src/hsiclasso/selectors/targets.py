@@ -389,8 +389,8 @@ class _Column:
         if classes.size < 2:
             what = "one class" if task == "classification" else "one value"
             raise InvalidInputError(
-                f"y has only {what} ({classes[0]!r}), and nothing can depend on a constant: at "
-                "least two distinct values are needed."
+                f"y has only {what} ({classes[0].item()!r}), and nothing can depend on a "
+                "constant: at least two distinct values are needed."
             )
         if task == "multilabel":
             raise InvalidInputError(
