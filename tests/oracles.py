@@ -418,3 +418,10 @@ def backfitting_step(S, residual, alpha):
     P = S @ residual
     f = max(0.0, 1 - alpha / np.sqrt(np.mean(P**2))) * P
     return f - f.mean()
+
+
+def printed_red(X):
+    """1 / (m (m - 1)) sum over k > l of |rho_kl|, as section 4.3.1 prints it."""
+    m = X.shape[1]
+    rho = np.corrcoef(X, rowvar=False)
+    return sum(abs(rho[k, j]) for k in range(m) for j in range(k)) / (m * (m - 1))

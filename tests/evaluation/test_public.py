@@ -15,6 +15,7 @@ PUBLIC = {
     "KernelLogisticRegressionCV",
     "KernelRidgeRegression",
     "KernelRidgeRegressionCV",
+    "redundancy_rate",
 }
 
 

@@ -1,4 +1,4 @@
-"""How good a selection is: the kernel models by which the paper judges selected features.
+"""How good a selection is: the kernel models and the redundancy rate by which the paper judges it.
 
 >>> from hsiclasso import HSICLasso, make_data1
 >>> from hsiclasso.evaluation import KernelRidgeRegressionCV
@@ -13,6 +13,7 @@ True
 """
 
 from hsiclasso.evaluation.logistic import KernelLogisticRegression, KernelLogisticRegressionCV
+from hsiclasso.evaluation.redundancy import redundancy_rate
 from hsiclasso.evaluation.ridge import KernelRidgeRegression, KernelRidgeRegressionCV
 from hsiclasso.evaluation.tuning import GridScores
 
@@ -22,4 +23,5 @@ __all__ = [
     "KernelLogisticRegressionCV",
     "KernelRidgeRegression",
     "KernelRidgeRegressionCV",
+    "redundancy_rate",
 ]

@@ -1,0 +1,75 @@
+"""The paper, reproduced from one command.
+
+``python -m experiments all`` runs every table and figure, ``python -m experiments table3 figure5``
+some of them; ``--runs 3`` gives a first look. Results go to one tidy file, and what is in it is not
+done again; interrupt at any time, and go on with the same command.
+"""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from joblib import cpu_count
+
+from experiments.classification import EPSILON, FIGURE3, FIGURE4, TABLES
+from experiments.datasets import add_data_option
+from experiments.regression import FIGURE5, FIGURE5_WIDTHS
+from experiments.runner import Failure, Request, run_study, tell
+from experiments.tidy import TidyFile
+
+OUT = Path(__file__).resolve().parent / "results"
+
+#: What can be asked for: studies, and which of their methods are needed (None: all).
+TARGETS = {
+    "table3": [(TABLES, None)],
+    "table4": [(TABLES, None), (EPSILON, None)],
+    "figure2": [(TABLES, None)],
+    "figure3": [(TABLES, ("HSIC Lasso",)), (FIGURE3, None)],
+    "figure4": [(TABLES, ("HSIC Lasso",)), (FIGURE4, None)],
+    "figure5": [(FIGURE5, None), (FIGURE5_WIDTHS, None)],
+}
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments", description=__doc__.split("\n\n")[0]
+    )
+    parser.add_argument("targets", nargs="+", choices=[*TARGETS, "all"], metavar="TARGET",
+                        help="all, or some of " + ", ".join(TARGETS))  # fmt: skip
+    parser.add_argument("--runs", type=int, help="draws or splits (default: the paper's 30 or 100)")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
+    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these data sets")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of results and figures")
+    parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
+    add_data_option(parser)
+    return parser.parse_args(arguments)
+
+
+def wanted(targets: list[str]) -> list[tuple]:
+    """List studies and methods, each once."""
+    names = list(TARGETS) if "all" in targets else targets
+    return list(dict.fromkeys(pair for name in names for pair in TARGETS[name]))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is missing; return 1 if something failed, 130 after an interrupt."""
+    chosen = parse(arguments)
+    file = TidyFile(chosen.out / "paper.csv.gz")
+    methods = tuple(chosen.methods) if chosen.methods else None
+    sets = tuple(chosen.sets) if chosen.sets else None
+    request = Request(chosen.runs, methods, sets, chosen.data)
+    failures: list[Failure] = []
+    try:
+        for study, needed in wanted(chosen.targets):
+            asked = replace(request, methods=methods or needed)
+            failures += run_study(study, asked, file, chosen.jobs)
+    except KeyboardInterrupt:
+        tell("interrupted; what is done is saved. The same command goes on from here.")
+        return 130
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

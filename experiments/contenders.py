@@ -1,0 +1,146 @@
+"""The methods that are compared: the paper's, and others that people use, under one call.
+
+A contender ranks features: ``rank(X, y, m, kind, seed)`` returns up to m columns, best first.
+`kind` is ``"classes"`` or ``"real"``. Everything runs on one thread, so that times can be compared
+and several runs go side by side.
+"""
+
+import contextlib
+import importlib.util
+import io
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from hsiclasso import FewerFeaturesWarning, HSICLasso, NOCCOLasso
+from hsiclasso.baselines import CKTA, FVM, MRMR, QPFS, GreedyHSIC, LassoPath, MIRanking, SpAM
+
+CLASSES, REAL = "classes", "real"
+_TREES = 500
+
+Rank = Callable[[np.ndarray, np.ndarray, int, str, int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method of the comparison.
+
+    Attributes
+    ----------
+    rank
+        The call described above.
+    printed
+        Whether the paper compares it.
+    kinds
+        Targets that it serves.
+    package
+        Module that must be installed for it.
+    runs
+        Runs it has if the user does not say how many, for those that take minutes.
+    """
+
+    rank: Rank
+    printed: bool = False
+    kinds: tuple[str, ...] = (CLASSES, REAL)
+    package: str | None = None
+    runs: int | None = None
+
+    def missing(self, kind: str) -> str | None:
+        """Say why it cannot run on targets of this kind; None if it can."""
+        if kind not in self.kinds:
+            return f"it does not serve targets of the kind {kind!r}"
+        if self.package is not None and importlib.util.find_spec(self.package) is None:
+            return f"the package {self.package} is not installed"
+        return None
+
+
+def selector(kind_of_selector: Callable, **options: object) -> Rank:
+    """Return the call of a selector of this library, with the paper's settings as `options`."""
+
+    def rank(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+        task = "classification" if kind == CLASSES else "regression"
+        made = kind_of_selector(m, **{"task": task, "n_jobs": 1, **options})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewerFeaturesWarning)
+            return np.asarray(made.fit(X, y).selected_)
+
+    return rank
+
+
+def _lasso(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    task = "classification" if kind == CLASSES else "regression"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewerFeaturesWarning)
+        return np.asarray(LassoPath(m, task=task).fit(X, y).selected_)
+
+
+def _random_forest(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    forest = RandomForestClassifier if kind == CLASSES else RandomForestRegressor
+    fitted = forest(_TREES, max_features="sqrt", random_state=seed, n_jobs=1).fit(X, y)
+    return np.argsort(-fitted.feature_importances_, kind="stable")[:m]
+
+
+def _pyhsiclasso(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    """Blocks of 20 samples, 3 permutations. It fixes its own seed; seeds are not passed on."""
+    from pyHSICLasso import HSICLasso as Peer
+
+    peer = Peer()
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer.input(np.asarray(X, float), np.asarray(y))
+        run = peer.classification if kind == CLASSES else peer.regression
+        run(m, B=20, M=3, n_jobs=1)
+    return np.asarray(peer.get_index()[:m], dtype=int)
+
+
+def _mrmr_selection(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    import mrmr
+    import pandas as pd
+
+    run = mrmr.mrmr_classif if kind == CLASSES else mrmr.mrmr_regression
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen = run(pd.DataFrame(X), pd.Series(y), K=m, n_jobs=1, show_progress=False)
+    return np.asarray(chosen, dtype=int)
+
+
+def _ipss(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    """Gradient boosting, its default. It knows two classes or numbers: labels go in as numbers."""
+    from ipss import ipss
+
+    state = np.random.get_state()  # noqa: NPY002 - it draws from the global generator
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        scores = ipss(np.array(X, float), np.array(y, float), n_jobs=1)["efp_scores"]
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+    if isinstance(scores, dict):
+        scores = np.array([scores[k] for k in range(X.shape[1])])
+    return np.argsort(scores, kind="stable")[:m]
+
+
+#: The paper's methods at the paper's settings, in its order, then the others.
+CONTENDERS: dict[str, Contender] = {
+    "HSIC Lasso": Contender(selector(HSICLasso), printed=True),
+    "NOCCO Lasso": Contender(selector(NOCCOLasso, epsilon=1e-3), printed=True),
+    # labels as numbers: the model has no other target
+    "SpAM": Contender(selector(SpAM, task="regression"), printed=True),
+    "FVM": Contender(selector(FVM, alpha=1.0), printed=True),
+    "mRMR": Contender(selector(MRMR), printed=True),
+    "QPFS": Contender(selector(QPFS, gamma=0.5), printed=True),
+    "cKTA": Contender(selector(CKTA), printed=True),
+    "FHSIC": Contender(selector(GreedyHSIC), printed=True),
+    "Lasso": Contender(_lasso),
+    "nHSIC Lasso": Contender(selector(HSICLasso, measure="nhsic")),
+    "HSIC Lasso, ranks": Contender(selector(HSICLasso, y_transform="rank"), kinds=(REAL,)),
+    "NOCCO Lasso, ranks": Contender(selector(NOCCOLasso, y_transform="rank"), kinds=(REAL,)),
+    "mRMR, F-test": Contender(selector(MRMR, measure="f")),
+    "MI": Contender(selector(MIRanking)),
+    "random forest": Contender(_random_forest),
+    "pyHSICLasso": Contender(_pyhsiclasso, package="pyHSICLasso", runs=20),
+    "mrmr_selection": Contender(_mrmr_selection, package="mrmr", runs=5),
+    "ipss": Contender(_ipss, package="ipss", runs=20),
+}

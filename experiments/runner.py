@@ -1,0 +1,176 @@
+"""Runs tasks on all cores: what is done is not done again, an interrupt loses almost nothing."""
+
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Protocol
+
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from experiments.tidy import TASK_SECONDS, Row, Task, TidyFile, rows_of
+
+_SAVE_EVERY = 20.0  # seconds
+_TELL_EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for.
+
+    Attributes
+    ----------
+    runs
+        How many draws or splits; None for as many as the study has by default.
+    methods, data
+        Only these; None for all.
+    folder
+        Where real data lie.
+    """
+
+    runs: int | None
+    methods: tuple[str, ...] | None
+    data: tuple[str, ...] | None
+    folder: Path
+
+    def wants(self, task: Task) -> bool:
+        """Tell whether a task is among those asked for."""
+        return (self.methods is None or task.method in self.methods) and (
+            self.data is None or task.data in self.data
+        )
+
+
+class Study(Protocol):
+    """An experiment: its tasks, and how one is done.
+
+    `timed` says that times are what it measures, so that its tasks go one by one.
+    """
+
+    name: str
+    timed: bool
+
+    def tasks(self, request: Request) -> Iterable[Task]:
+        """List the tasks, runs outermost, and say on stderr what is left out and why."""
+
+    def perform(self, task: Task, folder: Path) -> list[Row]:
+        """Do one task; called in another process."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that raised an error."""
+
+    task: Task
+    message: str
+
+
+def perform(study: Study, task: Task, folder: Path) -> list[Row] | Failure:
+    """Do a task and note how long it took; an error becomes a value, so that others go on."""
+    start = time.perf_counter()
+    try:
+        with threadpool_limits(1):
+            rows = study.perform(task, folder)
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return Failure(task, f"{type(error).__name__} at {where}: {error}")
+    seconds = time.perf_counter() - start
+    return rows + rows_of(task, rows[0].seed, [(rows[0].m, TASK_SECONDS, seconds)])
+
+
+def tell(text: str) -> None:
+    """Say something of the progress, apart from results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+class Clock:
+    """What remains to be done, in seconds, from what tasks of the same kind took."""
+
+    def __init__(self, todo: Iterable[Task], known: dict[tuple, list[float]], jobs: int) -> None:
+        self._known = {group: list(seconds) for group, seconds in known.items()}
+        self._left = dict.fromkeys(todo)
+        self._jobs = jobs
+
+    def done(self, task: Task, seconds: float | None) -> None:
+        """Take a task off, and learn from it."""
+        del self._left[task]
+        if seconds is not None:
+            self._known.setdefault(task.group, []).append(seconds)
+
+    def estimate(self) -> tuple[float, int]:
+        """Return the seconds that remain on all cores, and the groups never measured so far."""
+        typical = {group: median(s) for group, s in self._known.items() if s}
+        groups = [task.group for task in self._left]
+        unknown = {group for group in groups if group not in typical}
+        seconds = sum(typical.get(group, 0.0) for group in groups)
+        return seconds / self._jobs, len(unknown)
+
+    def words(self) -> str:
+        """Return the estimate as a sentence part."""
+        seconds, unknown = self.estimate()
+        text = f"{len(self._left)} tasks left, about {duration(seconds)}"
+        if unknown:
+            text += f", and {unknown} kinds of task not timed yet"
+        return text
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people: ``"40 s"``, ``"12 min"``, ``"3 h 20 min"``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def run_study(study: Study, request: Request, file: TidyFile, jobs: int) -> list[Failure]:
+    """Do what a study lacks. The file is saved as results come, and if the work is interrupted."""
+    jobs = 1 if study.timed else jobs
+    todo = [t for t in study.tasks(request) if request.wants(t) and t not in file]
+    if not todo:
+        tell(f"{study.name}: everything is done already.")
+        return []
+    clock = Clock(todo, file.task_seconds(), jobs)
+    tell(f"{study.name}: {clock.words()}, on {jobs} core{'s' * (jobs > 1)}.")
+    failures = []
+    save, told = _every(_SAVE_EVERY, file.save), _every(_TELL_EVERY, lambda: tell(clock.words()))
+    try:
+        for outcome in _outcomes(study, todo, request.folder, jobs):
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+                clock.done(outcome.task, None)
+                tell(f"failed: {outcome.task}: {outcome.message}")
+            else:
+                file.add(outcome)
+                clock.done(outcome[0].task, outcome[-1].value)
+            save()
+            told()
+    finally:
+        file.save()
+    return failures
+
+
+def _outcomes(study: Study, todo: list[Task], folder: Path, jobs: int) -> Iterator:
+    if jobs == 1:
+        yield from (perform(study, task, folder) for task in todo)
+        return
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
+            delayed(perform)(study, task, folder) for task in todo
+        )
+
+
+def _every(seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+    """Return a call that does the action at most once in so many seconds."""
+    last = time.monotonic()
+
+    def maybe() -> None:
+        nonlocal last
+        if time.monotonic() - last >= seconds:
+            action()
+            last = time.monotonic()
+
+    return maybe

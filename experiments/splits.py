@@ -1,0 +1,134 @@
+"""The paper's protocol on real data: select on 80% of the samples, judge on the rest.
+
+A method ranks 50 features on a random 80% of the samples. Kernel logistic regression for classes,
+kernel regression for numbers, both with a Gaussian kernel, its width and the penalty by 3-fold
+cross-validation, are then fitted to the best 10, 20, ..., 50 of them and scored on the other 20%.
+"""
+
+import functools
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from experiments.catalogue import CATALOGUE, load
+from experiments.contenders import CLASSES, Contender
+from experiments.datasets import MissingDataError
+from experiments.redundancy import redundancies
+from experiments.runner import Request, tell
+from experiments.tidy import Row, Task, rows_of
+from hsiclasso.evaluation import (
+    KernelLogisticRegressionCV,
+    KernelRidgeRegressionCV,
+    redundancy_rate,
+)
+
+SIZES = (10, 20, 30, 40, 50)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitStudy:
+    """Methods on random splits of real data sets.
+
+    Attributes
+    ----------
+    name : str
+    sets : tuple of str
+        Names of `experiments.datasets.CATALOGUE`, all with the same kind of target.
+    methods : dict
+        Contenders by name.
+    runs : int
+        Splits, if the user does not say.
+    left_out : dict
+        Pairs (method, set) that are not run, and why.
+    readings : int
+        Runs for which every reading of the redundancy rate is taken.
+    """
+
+    name: str
+    sets: tuple[str, ...]
+    methods: dict[str, Contender]
+    runs: int = 100
+    left_out: dict[tuple[str, str], str] = field(default_factory=dict)
+    readings: int = 0
+    timed = False
+
+    def tasks(self, request: Request) -> Iterable[Task]:
+        """List the tasks, split by split; sets and methods that cannot be had are told of."""
+        pairs = list(self._pairs(request))
+        return [
+            Task(self.name, name, method, _n_train(CATALOGUE[name].n), CATALOGUE[name].d, run)
+            for run in range(request.runs or self.runs)
+            for name, method in pairs
+            if run < (request.runs or self.methods[method].runs or self.runs)
+        ]
+
+    def _pairs(self, request: Request) -> Iterator[tuple[str, str]]:
+        for name in self.sets:
+            if request.data is not None and name not in request.data:
+                continue
+            try:
+                load(name, request.folder)
+            except MissingDataError as error:
+                tell(f"{self.name}: {name} is left out. {error}")
+                continue
+            for method, contender in self.methods.items():
+                reason = contender.missing(CATALOGUE[name].kind)
+                reason = reason or self.left_out.get((method, name))
+                if request.methods is not None and method not in request.methods:
+                    continue
+                if reason:
+                    tell(f"{self.name}: {method} on {name} is left out: {reason}.")
+                else:
+                    yield name, method
+
+    def perform(self, task: Task, folder: Path) -> list[Row]:
+        """Select on one split and judge what was selected."""
+        data = _stored(task.data, folder)
+        kind = CATALOGUE[task.data].kind
+        train, test = split(len(data.y), task.run)
+        start = time.perf_counter()
+        ranked = self.methods[task.method].rank(
+            data.X[train], data.y[train], SIZES[-1], kind, task.run
+        )
+        values = [(SIZES[-1], "seconds", time.perf_counter() - start)]
+        values.append((SIZES[-1], "selected", len(ranked)))
+        for m in SIZES:
+            chosen = data.X[:, ranked[:m]]
+            scores = judge(chosen[train], data.y[train], chosen[test], data.y[test], task.run, kind)
+            values += [(m, metric, value) for metric, value in scores.items()]
+            values.append((m, "red", redundancy_rate(chosen[train])))
+            if task.run < self.readings:
+                found = redundancies(chosen, train, test)
+                values += [(m, f"red: {name}", value) for name, value in found.items()]
+        return rows_of(task, task.run, values)
+
+
+@functools.lru_cache(maxsize=2)
+def _stored(name: str, folder: Path):
+    return load(name, folder)
+
+
+def _n_train(n: int) -> int:
+    return n - round(0.2 * n)
+
+
+def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Shuffle the samples and part them into 80% for training and the rest."""
+    order = np.random.default_rng(seed).permutation(n)
+    return np.sort(order[: _n_train(n)]), np.sort(order[_n_train(n) :])
+
+
+def judge(X_train, y_train, X_test, y_test, seed: int, kind: str) -> dict[str, float]:
+    """Fit the paper's model of the kind of target, and score it on the test part."""
+    if kind == CLASSES:
+        model = KernelLogisticRegressionCV(random_state=seed).fit(X_train, y_train)
+        return {"accuracy": model.score(X_test, y_test)}
+    predicted = KernelRidgeRegressionCV(random_state=seed).fit(X_train, y_train).predict(X_test)
+    constant = np.ptp(predicted) == 0
+    return {
+        "mse": float(np.mean((predicted - y_test) ** 2)),
+        "correlation": 0.0 if constant else float(np.corrcoef(predicted, y_test)[0, 1]),
+    }

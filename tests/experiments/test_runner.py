@@ -1,0 +1,145 @@
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from experiments.runner import Clock, Failure, Request, duration, run_study
+from experiments.tidy import TASK_SECONDS, Task, TidyFile, rows_of
+
+EVERYTHING = Request(None, None, None, Path())
+
+
+@dataclass(frozen=True)
+class Squares:
+    """A study that squares numbers, and notes what it was asked to do."""
+
+    log: Path
+    name: str = "squares"
+    timed: bool = True
+    n: int = 4
+
+    def tasks(self, request):
+        runs = request.runs or self.n
+        return [Task(self.name, "d", method, 1, 1, run) for run in range(runs) for method in "ab"]
+
+    def perform(self, task, folder):
+        with self.log.open("a") as stream:
+            stream.write(f"{task.method}{task.run}\n")
+        if (task.method, task.run) == ("b", 3):
+            raise RuntimeError("three is too much")
+        return rows_of(task, 0, [(1, "square", task.run**2)])
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Squares(tmp_path / "log")
+
+
+def test_all_is_done_once_and_never_again(study, tmp_path):
+    file = TidyFile(tmp_path / "x.gz")
+    assert run_study(study, Request(3, None, None, Path()), file, 1) == []
+    assert study.log.read_text().split() == ["a0", "b0", "a1", "b1", "a2", "b2"]
+    assert run_study(study, Request(3, None, None, Path()), TidyFile(file.path), 1) == []
+    assert len(study.log.read_text().split()) == 6
+    squares = file.frame("squares").query("metric == 'square'")
+    assert (squares["value"] == squares["run"] ** 2).all()
+    assert set(file.frame("squares")["metric"]) == {"square", TASK_SECONDS}
+
+
+def test_more_runs_only_add_what_lacks(study, tmp_path):
+    file = TidyFile(tmp_path / "x.gz")
+    run_study(study, Request(1, None, None, Path()), file, 1)
+    run_study(study, Request(2, None, None, Path()), file, 1)
+    assert study.log.read_text().split() == ["a0", "b0", "a1", "b1"]
+
+
+def test_only_methods_and_data_asked_for(study, tmp_path):
+    file = TidyFile(tmp_path / "x.gz")
+    run_study(study, Request(2, ("a",), None, Path()), file, 1)
+    assert study.log.read_text().split() == ["a0", "a1"]
+    run_study(study, Request(2, None, ("other",), Path()), file, 1)
+    assert len(study.log.read_text().split()) == 2
+
+
+def test_one_failure_does_not_stop_the_others_and_is_tried_again(study, tmp_path, capsys):
+    file = TidyFile(tmp_path / "x.gz")
+    failures = run_study(study, EVERYTHING, file, 1)
+    assert [type(failure) for failure in failures] == [Failure]
+    assert "RuntimeError at test_runner.py" in failures[0].message
+    assert "three is too much" in capsys.readouterr().err
+    assert len(TidyFile(file.path)) == 7
+    run_study(study, EVERYTHING, file, 1)
+    assert study.log.read_text().split()[8:] == ["b3"]
+
+
+def test_an_interrupt_keeps_what_is_done(study, tmp_path, monkeypatch):
+    file = TidyFile(tmp_path / "x.gz")
+    whole = Squares.perform
+
+    def interrupted(self, task, folder):
+        if task.run == 1:
+            raise KeyboardInterrupt
+        return whole(self, task, folder)
+
+    monkeypatch.setattr(Squares, "perform", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(study, EVERYTHING, file, 1)
+    assert len(TidyFile(file.path)) == 2
+
+
+@dataclass(frozen=True)
+class Threads:
+    """A study that tells how many threads BLAS may use, and in which process."""
+
+    name: str = "threads"
+    timed: bool = False
+
+    def tasks(self, request):
+        return [Task(self.name, "d", "m", 1, 1, run) for run in range(4)]
+
+    def perform(self, task, folder):
+        import os
+
+        import numpy as np
+
+        np.ones((4, 4)) @ np.ones((4, 4))
+        most = max(pool["num_threads"] for pool in threadpool_info())
+        return rows_of(task, 0, [(1, "threads", most), (1, "process", os.getpid())])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_process_has_one_thread(tmp_path, jobs):
+    file = TidyFile(tmp_path / "x.gz")
+    assert run_study(Threads(), EVERYTHING, file, jobs) == []
+    frame = file.frame("threads")
+    assert set(frame.query("metric == 'threads'")["value"]) == {1.0}
+    assert len(frame) == 12
+
+
+def test_timed_studies_run_in_this_process(tmp_path):
+    import os
+
+    file = TidyFile(tmp_path / "x.gz")
+    run_study(Threads(timed=True), EVERYTHING, file, 2)
+    assert set(file.frame("threads").query("metric == 'process'")["value"]) == {float(os.getpid())}
+
+
+def test_the_clock_learns():
+    tasks = [Task("s", "d", method, 1, 1, run) for run in range(3) for method in "ab"]
+    clock = Clock(tasks, {tasks[0].group: [10.0]}, 2)
+    assert clock.estimate() == (15.0, 1)
+    assert "1 kinds of task not timed" in clock.words()
+    clock.done(tasks[1], 4.0)
+    assert clock.estimate() == (15.0 + 4.0, 0)
+    clock.done(tasks[0], None)
+    assert clock.estimate() == (14.0, 0)
+    assert clock.words() == "4 tasks left, about 14 s"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 s"), (89, "89 s"), (100, "2 min"), (5000, "83 min"), (7300, "2 h 02 min")],
+)
+def test_durations_are_for_people(seconds, words):
+    assert duration(seconds) == words
