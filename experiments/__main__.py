@@ -13,7 +13,7 @@ from pathlib import Path
 from joblib import cpu_count
 
 from experiments.classification import EPSILON, FIGURE3, FIGURE4, TABLES
-from experiments.datasets import add_data_option
+from experiments.datasets import WrongDataError, add_data_option
 from experiments.regression import FIGURE5, FIGURE5_WIDTHS
 from experiments.runner import Failure, Request, run_study, tell
 from experiments.tidy import TidyFile
@@ -54,7 +54,7 @@ def wanted(targets: list[str]) -> list[tuple]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing; return 1 if something failed, 130 after an interrupt."""
+    """Run what is missing; return 1 if something failed, 2 for wrong data, 130 if interrupted."""
     chosen = parse(arguments)
     file = TidyFile(chosen.out / "paper.csv.gz")
     methods = tuple(chosen.methods) if chosen.methods else None
@@ -65,6 +65,9 @@ def main(arguments: list[str] | None = None) -> int:
         for study, needed in wanted(chosen.targets):
             asked = replace(request, methods=methods or needed)
             failures += run_study(study, asked, file, chosen.jobs)
+    except WrongDataError as error:
+        tell(str(error))
+        return 2
     except KeyboardInterrupt:
         tell("interrupted; what is done is saved. The same command goes on from here.")
         return 130

@@ -36,7 +36,7 @@ class SplitStudy:
     ----------
     name : str
     sets : tuple of str
-        Names of `experiments.datasets.CATALOGUE`, all with the same kind of target.
+        Names of `experiments.catalogue.CATALOGUE`, all with the same kind of target.
     methods : dict
         Contenders by name.
     runs : int
