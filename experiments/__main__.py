@@ -14,6 +14,8 @@ from joblib import cpu_count
 
 from experiments.classification import EPSILON, FIGURE3, FIGURE4, TABLES
 from experiments.datasets import WrongDataError, add_data_option
+from experiments.figure1 import RECOVERY, TIME_D, TIME_N
+from experiments.nocco_epsilon import NOCCO_EPSILON
 from experiments.regression import FIGURE5, FIGURE5_WIDTHS
 from experiments.runner import Failure, Request, run_study, tell
 from experiments.tidy import TidyFile
@@ -22,6 +24,8 @@ OUT = Path(__file__).resolve().parent / "results"
 
 #: What can be asked for: studies, and which of their methods are needed (None: all).
 TARGETS = {
+    "figure1": [(RECOVERY, None), (TIME_D, None), (TIME_N, None)],
+    "nocco_epsilon": [(RECOVERY, ("HSIC Lasso", "NOCCO Lasso")), (NOCCO_EPSILON, None)],
     "table3": [(TABLES, None)],
     "table4": [(TABLES, None), (EPSILON, None)],
     "figure2": [(TABLES, None)],

@@ -1,6 +1,6 @@
 """Tables 3 and 4, Figures 2, 3 and 4: classes of images and of tissues."""
 
-from experiments.contenders import CONTENDERS, Contender, selector
+from experiments.contenders import CONTENDERS, Contender, Selector
 from experiments.splits import SplitStudy
 from hsiclasso import HSICLasso, NOCCOLasso
 
@@ -36,18 +36,18 @@ TABLES = SplitStudy(
     "tables", SETS, CONTENDERS, left_out={("FVM", name): _FVM for name in _WIDE}, readings=20
 )
 FIGURE3 = SplitStudy(
-    "figure3", SETS, {at_width(w): Contender(selector(HSICLasso, x_width=w)) for w in WIDTHS}
+    "figure3", SETS, {at_width(w): Contender(Selector(HSICLasso, x_width=w)) for w in WIDTHS}
 )
 FIGURE4 = SplitStudy(
     # labels as numbers, under a Gaussian kernel
     "figure4",
     SETS,
-    {GAUSSIAN_OUTPUT: Contender(selector(HSICLasso, task="regression"))},
+    {GAUSSIAN_OUTPUT: Contender(Selector(HSICLasso, task="regression"))},
 )
 EPSILON = SplitStudy(
     "epsilon",
     SETS,
-    {at_epsilon(e): Contender(selector(NOCCOLasso, epsilon=e)) for e in EPSILONS},
+    {at_epsilon(e): Contender(Selector(NOCCOLasso, epsilon=e)) for e in EPSILONS},
     runs=20,
     readings=20,
 )

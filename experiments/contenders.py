@@ -57,24 +57,26 @@ class Contender:
         return None
 
 
-def selector(kind_of_selector: Callable, **options: object) -> Rank:
-    """Return the call of a selector of this library, with the paper's settings as `options`."""
+class Selector:
+    """The call of a selector of this library, with the paper's settings as `options`."""
 
-    def rank(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    def __init__(self, make: Callable, **options: object) -> None:
+        self._make, self._options = make, options
+
+    def fit(self, X, y, m: int, kind: str):
+        """Return the selector, fitted for m features on one thread."""
+        made = self._make(m, **self._options)
         task = "classification" if kind == CLASSES else "regression"
-        made = kind_of_selector(m, **{"task": task, "n_jobs": 1, **options})
+        given = {"task": task, "n_jobs": 1}.items()
+        takes = made.get_params().keys() - self._options.keys()
+        made.set_params(**{name: value for name, value in given if name in takes})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerFeaturesWarning)
-            return np.asarray(made.fit(X, y).selected_)
+            return made.fit(X, y)
 
-    return rank
-
-
-def _lasso(X, y, m: int, kind: str, seed: int) -> np.ndarray:
-    task = "classification" if kind == CLASSES else "regression"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerFeaturesWarning)
-        return np.asarray(LassoPath(m, task=task).fit(X, y).selected_)
+    def __call__(self, X, y, m: int, kind: str, seed: int) -> np.ndarray:
+        """Rank features."""
+        return np.asarray(self.fit(X, y, m, kind).selected_)
 
 
 def _random_forest(X, y, m: int, kind: str, seed: int) -> np.ndarray:
@@ -124,23 +126,26 @@ def _ipss(X, y, m: int, kind: str, seed: int) -> np.ndarray:
 
 #: The paper's methods at the paper's settings, in its order, then the others.
 CONTENDERS: dict[str, Contender] = {
-    "HSIC Lasso": Contender(selector(HSICLasso), printed=True),
-    "NOCCO Lasso": Contender(selector(NOCCOLasso, epsilon=1e-3), printed=True),
+    "HSIC Lasso": Contender(Selector(HSICLasso), printed=True),
+    "NOCCO Lasso": Contender(Selector(NOCCOLasso, epsilon=1e-3), printed=True),
     # labels as numbers: the model has no other target
-    "SpAM": Contender(selector(SpAM, task="regression"), printed=True),
-    "FVM": Contender(selector(FVM, alpha=1.0), printed=True),
-    "mRMR": Contender(selector(MRMR), printed=True),
-    "QPFS": Contender(selector(QPFS, gamma=0.5), printed=True),
-    "cKTA": Contender(selector(CKTA), printed=True),
-    "FHSIC": Contender(selector(GreedyHSIC), printed=True),
-    "Lasso": Contender(_lasso),
-    "nHSIC Lasso": Contender(selector(HSICLasso, measure="nhsic")),
-    "HSIC Lasso, ranks": Contender(selector(HSICLasso, y_transform="rank"), kinds=(REAL,)),
-    "NOCCO Lasso, ranks": Contender(selector(NOCCOLasso, y_transform="rank"), kinds=(REAL,)),
-    "mRMR, F-test": Contender(selector(MRMR, measure="f")),
-    "MI": Contender(selector(MIRanking)),
+    "SpAM": Contender(Selector(SpAM, task="regression"), printed=True),
+    "FVM": Contender(Selector(FVM, alpha=1.0), printed=True),
+    "mRMR": Contender(Selector(MRMR), printed=True),
+    "QPFS": Contender(Selector(QPFS, gamma=0.5), printed=True),
+    "cKTA": Contender(Selector(CKTA), printed=True),
+    "FHSIC": Contender(Selector(GreedyHSIC), printed=True),
+    "Lasso": Contender(Selector(LassoPath)),
+    "nHSIC Lasso": Contender(Selector(HSICLasso, measure="nhsic")),
+    "HSIC Lasso, ranks": Contender(Selector(HSICLasso, y_transform="rank"), kinds=(REAL,)),
+    "NOCCO Lasso, ranks": Contender(Selector(NOCCOLasso, y_transform="rank"), kinds=(REAL,)),
+    "mRMR, F-test": Contender(Selector(MRMR, measure="f")),
+    "mRMR, 5 quantiles": Contender(Selector(MRMR, bins="quantile")),
+    "MI": Contender(Selector(MIRanking)),
     "random forest": Contender(_random_forest),
     "pyHSICLasso": Contender(_pyhsiclasso, package="pyHSICLasso", runs=20),
     "mrmr_selection": Contender(_mrmr_selection, package="mrmr", runs=5),
-    "ipss": Contender(_ipss, package="ipss", runs=20),
+    "ipss": Contender(_ipss, package="ipss", runs=5),
 }
+
+selector = Selector

@@ -1,216 +1,196 @@
-"""The paper's Figures 1(a) and 1(b): features recovered against the number of samples.
+"""Figure 1: features recovered on the paper's designs, and what that takes.
 
-``python -m experiments.figure1 [--runs 30] [--out experiments/results]``
+Panels (a) and (b): the share of the d* causal features of Data1 and Data2 among the d* best of a
+method, against the number of samples. Panel (c): seconds against the number of features. Panel
+(d): seconds of HSIC Lasso against the number of samples, with the lookup table and without.
 
-Data1 (additive, d = 256, 4 causal features) and Data2 (non-additive, d = 1000, 3 causal
-features), HSIC Lasso and NOCCO Lasso, each with the target as it is and with its ranks.
-
-The paper chooses the penalty "so that the number of non-zero coefficients is in {d*, ...,
-d* + 10}", where d* is the number of causal features, and takes the d* heaviest features. That
-leaves the penalty open. Here the path is followed until d* + 10 weights are positive, or to its
-end, and the last solution is taken: of the solutions the rule admits it has the smallest
-penalty, so its weights are shrunk least. The CSV also holds the lowest and the highest
-fraction over all breakpoints of the path that the rule admits.
-
-Results go to one tidy CSV; runs that are in it already are not done again.
+For HSIC Lasso and NOCCO Lasso the paper chooses the penalty "so that the number of non-zero
+coefficients is in {d*, ..., d* + 10}" and takes the d* heaviest features. That leaves the penalty
+open. Here the path is followed until d* + 10 weights are positive, or to its end, and the last
+solution is taken: of those that the rule admits it has the smallest penalty, so its weights are
+shrunk least. The lowest and the highest share over all admitted breakpoints are kept beside it.
+Of SpAM the paper says only that coefficients rank its features, not at which penalty; it and the
+other lassos follow the same rule. All others give the d* best of their ranking.
 """
 
-import argparse
-import csv
 import time
-import warnings
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from joblib import Parallel, delayed
+import numpy as np
+import pandas as pd
 
-from experiments.figure1_plot import draw
-from hsiclasso import FewerFeaturesWarning, HSICLasso, NOCCOLasso, make_data1, make_data2
+from experiments.contenders import CONTENDERS, REAL, Contender, Rank, Selector
+from experiments.runner import Request, tell
+from experiments.tidy import Row, Task, rows_of
+from hsiclasso import HSICLasso, make_data1, make_data2
+from hsiclasso.baselines import FVM
+from hsiclasso.solvers import Path as SolutionPath
 
-OUT = Path(__file__).resolve().parent / "results"
 SPARE = 10
+LOOKUP = "HSIC Lasso, lookup table"
+FVM_COUNTED = "FVM, d* + 10 weights"
+DESIGNS = {"Data1": make_data1, "Data2": make_data2}
+
+#: Name of a design, samples, features.
+Case = tuple[str, int, int]
 
 
-@dataclass(frozen=True)
-class Design:
-    """A synthetic design: how it is drawn, its number of features, and the sample sizes."""
+def heaviest(rank: Rank) -> Rank:
+    """Give a lasso 10 features more than wanted, and take those of the largest weights."""
 
-    draw: object
-    d: int
-    sizes: tuple[int, ...]
+    def cut(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+        return rank(X, y, m + SPARE, kind, seed)[:m]
+
+    return cut
 
 
-DESIGNS = {
-    "Data1": Design(make_data1, 256, tuple(range(50, 401, 50))),
-    "Data2": Design(make_data2, 1000, tuple(range(100, 601, 100))),
+#: Selectors of which all solutions on the path are looked at.
+PATHS = (
+    "HSIC Lasso", "NOCCO Lasso", "nHSIC Lasso", "HSIC Lasso, ranks", "NOCCO Lasso, ranks"
+)  # fmt: skip
+_LASSOS = ("SpAM", "Lasso", "pyHSICLasso")
+
+METHODS: dict[str, Contender] = {
+    name: replace(contender, rank=heaviest(contender.rank)) if name in _LASSOS else contender
+    for name, contender in CONTENDERS.items()
+} | {
+    # at the paper's penalty all weights of FVM are zero on these designs, and relevance ranks
+    FVM_COUNTED: Contender(heaviest(Selector(FVM))),
 }
-METHODS = {"HSIC Lasso": HSICLasso, "NOCCO Lasso": NOCCOLasso}
-TARGETS = {"raw": None, "rank": "rank"}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One method on one draw of a design: a row of the CSV.
+@dataclass(frozen=True, eq=False)
+class DrawStudy:
+    """Methods on draws of the paper's designs.
 
     Attributes
     ----------
-    design, n, d, run, seed
-        The draw; `seed` is the `random_state` of the design.
-    method, target
-        ``"HSIC Lasso"`` or ``"NOCCO Lasso"``, and ``"raw"`` or ``"rank"``.
-    positive
-        Positive weights in the solution that was taken.
-    fraction
-        Share of the causal features among its d* heaviest.
-    lowest, highest
-        Least and largest share over the breakpoints with d* to d* + 10 positive weights.
-    seconds
-        Wall time of the fit, on one thread.
+    name : str
+    cases : tuple
+        Designs, samples and features.
+    methods : dict
+        Contenders by name.
+    paths : tuple of str
+        Those of which the whole path is looked at.
+    runs : int
+        Draws, if the user does not say.
+    timed : bool
+        Whether only times count, so that no two tasks run side by side.
     """
 
-    design: str
-    n: int
-    d: int
-    run: int
-    seed: int
-    method: str
-    target: str
-    positive: int
-    fraction: float
-    lowest: float
-    highest: float
-    seconds: float
+    name: str
+    cases: tuple[Case, ...]
+    methods: dict[str, Contender]
+    paths: tuple[str, ...] = ()
+    runs: int = 30
+    timed: bool = False
+
+    def tasks(self, request: Request) -> Iterable[Task]:
+        """List the tasks, draw by draw; methods that cannot be had are told of."""
+        methods = list(self._available(request))
+        return [
+            Task(self.name, data, method, n, d, run)
+            for run in range(request.runs or self.runs)
+            for data, n, d in self.cases
+            for method in methods
+            if run < (request.runs or self.methods[method].runs or self.runs)
+        ]
+
+    def _available(self, request: Request) -> Iterator[str]:
+        for method, contender in self.methods.items():
+            if request.methods is not None and method not in request.methods:
+                continue
+            reason = contender.missing(REAL)
+            if reason:
+                tell(f"{self.name}: {method} is left out: {reason}.")
+            else:
+                yield method
+
+    def perform(self, task: Task, folder: Path) -> list[Row]:
+        """Fit a method to one draw; the clock does not count the loading of compiled loops."""
+        seed = 1000 * task.n + task.run
+        X, y, causal = DESIGNS[task.data](task.n, task.d, random_state=seed)
+        self._warm(task.method)
+        start = time.perf_counter()
+        found = self._fit(task.method, X, y, len(causal), seed)
+        values = {"seconds": time.perf_counter() - start}
+        if not self.timed:
+            values |= shares(found, causal)
+        return rows_of(task, seed, [(len(causal), *value) for value in values.items()])
+
+    def _fit(self, method: str, X, y, m: int, seed: int) -> SolutionPath | np.ndarray:
+        rank = self.methods[method].rank
+        if method in self.paths:
+            return rank.fit(X, y, m + SPARE, REAL).path_
+        return rank(X, y, m, REAL, seed)
+
+    def _warm(self, method: str) -> None:
+        """Fit a small table, once in a process, on which no method gives up early."""
+        if (self.name, method) not in _warmed:
+            X = np.random.default_rng(0).standard_normal((60, 20))
+            # so like its first column that FVM has weights at the paper's penalty
+            self._fit(method, X, X[:, 0] + 0.1 * X[:, 1:5].sum(axis=1), 3, 0)
+            _warmed.add((self.name, method))
 
 
-Task = tuple[str, int, int]
+#: Studies and methods whose compiled loops are in this process.
+_warmed: set[tuple[str, str]] = set()
 
 
-def perform(task: Task) -> list[Outcome]:
-    """Draw a design once and try every method on it."""
-    name, n, run = task
-    design, seed = DESIGNS[name], 1000 * n + run
-    X, y, causal = design.draw(n, design.d, random_state=seed)
-    outcomes = []
-    for method in METHODS:
-        for target in TARGETS:
-            start = time.perf_counter()
-            path = follow(method, target, X, y, len(causal))
-            seconds = round(time.perf_counter() - start, 4)
-            found = recovered(path, set(causal.tolist()))
-            shares = [found[-1], min(found), max(found)]
-            positive = path.breakpoints[-1].indices.size
-            outcomes.append(
-                Outcome(name, n, design.d, run, seed, method, target, positive, *shares, seconds)
-            )
-    return outcomes
+def shares(found: SolutionPath | np.ndarray, causal: np.ndarray) -> dict[str, float]:
+    """Share of the causal features among the d* best of a ranking, or d* heaviest of a path.
 
-
-def follow(method: str, target: str, X, y, n_causal: int):
-    """Return the solution path down to d* + 10 positive weights."""
-    selector = METHODS[method](n_causal + SPARE, y_transform=TARGETS[target], n_jobs=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FewerFeaturesWarning)
-        return selector.fit(X, y).path_
-
-
-def recovered(path, causal: set[int]) -> list[float]:
-    """Share of the causal features among the d* heaviest, at every breakpoint the rule admits.
-
-    The last entry is the last solution of the path.
+    Of a path also the lowest and the highest share over the breakpoints that the paper's rule
+    admits; where no breakpoint has d* positive weights, the last is taken as it is.
     """
+    if not isinstance(found, SolutionPath):
+        return {"fraction": _share(found, causal)}
+    m, last = len(causal), found.breakpoints[-1]
     admitted = [
-        point for point in path.breakpoints
-        if len(causal) <= (point.weights > 0).sum() <= len(causal) + SPARE
-    ] or [path.breakpoints[-1]]  # fmt: skip
-    heaviest = [point.indices[(-point.weights).argsort()[: len(causal)]] for point in admitted]
-    return [round(len(causal & set(top.tolist())) / len(causal), 4) for top in heaviest]
+        point for point in found.breakpoints if m <= (point.weights > 0).sum() <= m + SPARE
+    ] or [last]
+    each = [_share(_by_weight(point), causal) for point in admitted]
+    fraction = _share(_by_weight(last), causal)
+    return {"fraction": fraction, "lowest": min(each), "highest": max(each)}
 
 
-def tasks(runs: int) -> list[Task]:
-    """List every draw of the experiment."""
-    return [
-        (name, n, run)
-        for name, design in DESIGNS.items()
-        for n in design.sizes
-        for run in range(runs)
-    ]
+def _by_weight(point) -> np.ndarray:
+    return point.indices[np.argsort(-point.weights, kind="stable")]
 
 
-def read(path: Path) -> list[Outcome]:
-    """Read the outcomes of a CSV; none if it does not exist."""
-    if not path.exists():
-        return []
-    kinds = {field.name: field.type for field in fields(Outcome)}
-    with path.open(newline="") as file:
-        return [Outcome(**{k: kinds[k](v) for k, v in row.items()}) for row in csv.DictReader(file)]
+def _share(ranked: np.ndarray, causal: np.ndarray) -> float:
+    return float(np.isin(causal, ranked[: len(causal)]).mean())
 
 
-def write(path: Path, outcomes: list[Outcome]) -> None:
-    """Write outcomes as a sorted CSV."""
-    order = [*METHODS].index
-    outcomes = sorted(
-        outcomes, key=lambda o: (o.design, o.n, o.run, order(o.method), o.target != "raw")
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Outcome)])
-        writer.writeheader()
-        writer.writerows(map(asdict, outcomes))
+def recovery_table(frame: pd.DataFrame, data: str, metric: str = "fraction") -> pd.DataFrame:
+    """Means over the runs on one design: a row for each method, in the order of METHODS, by n."""
+    rows = frame[(frame["data"] == data) & (frame["metric"] == metric)]
+    means = rows.pivot_table(index="method", columns="n", values="value", aggfunc="mean")
+    order = [*METHODS, *sorted(set(means.index) - set(METHODS))]
+    return means.reindex([method for method in order if method in means.index])
 
 
-def missing(path: Path, runs: int) -> list[Task]:
-    """List the draws that are not in the CSV with every method."""
-    done = {(o.design, o.n, o.run, o.method, o.target) for o in read(path)}
-    every = [(method, target) for method in METHODS for target in TARGETS]
-    return [task for task in tasks(runs) if not all((*task, *way) in done for way in every)]
+_TIMED = {name: c for name, c in METHODS.items() if c.printed or name == FVM_COUNTED}
 
-
-def compute(todo: list[Task], n_jobs: int) -> Iterator[list[Outcome]]:
-    """Perform tasks on all cores, handing outcomes over as they come."""
-    return Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(perform)(task) for task in todo
-    )
-
-
-def main() -> None:
-    """Do what is not done yet, then draw the figure."""
-    parser = argparse.ArgumentParser(description="The paper's Figures 1(a) and 1(b).")
-    parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--out", type=Path, default=OUT)
-    parser.add_argument("--n-jobs", type=int, default=-1)
-    chosen = parser.parse_args()
-    path = chosen.out / "figure1.csv"
-    outcomes = read(path)
-    for i, made in enumerate(compute(missing(path, chosen.runs), chosen.n_jobs)):
-        outcomes += made
-        if i % 20 == 0:
-            write(path, outcomes)
-    write(path, outcomes)
-    shown = [outcome for outcome in outcomes if outcome.run < chosen.runs]
-    draw(shown, chosen.out / "figure1.png")
-    print(summary(shown))
-
-
-def summary(outcomes: list[Outcome]) -> str:
-    """Return the mean fractions as Markdown tables, one for each design."""
-    parts = []
-    for name, design in DESIGNS.items():
-        here = [outcome for outcome in outcomes if outcome.design == name]
-        head = f"| {name}, d = {design.d}, n = | " + " | ".join(map(str, design.sizes)) + " |"
-        lines = [head, "|---|" + "---|" * len(design.sizes)]
-        for method in METHODS:
-            for target in TARGETS:
-                means = [_mean(here, method, target, n) for n in design.sizes]
-                lines.append(f"| {method}, {target} target | " + " | ".join(means) + " |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
-
-
-def _mean(outcomes: list[Outcome], method: str, target: str, n: int) -> str:
-    picked = [o.fraction for o in outcomes if (o.method, o.target, o.n) == (method, target, n)]
-    return f"{sum(picked) / len(picked):.2f}"
-
-
-if __name__ == "__main__":
-    main()
+RECOVERY = DrawStudy(
+    "figure1",
+    tuple(("Data1", n, 256) for n in range(50, 401, 50))
+    + tuple(("Data2", n, 1000) for n in range(100, 601, 100)),
+    METHODS,
+    PATHS,
+)
+TIME_D = DrawStudy(
+    "figure1c", tuple(("Data2", 100, d) for d in range(100, 1001, 100)), _TIMED, PATHS, timed=True
+)
+TIME_N = DrawStudy(
+    "figure1d",
+    tuple(("Data2", n, 1000) for n in (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)),
+    {
+        "HSIC Lasso": METHODS["HSIC Lasso"],
+        LOOKUP: Contender(Selector(HSICLasso, embedding="table")),
+    },
+    ("HSIC Lasso", LOOKUP),
+    timed=True,
+)

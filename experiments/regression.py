@@ -1,7 +1,7 @@
 """Figure 5: the expression of TRIM32 in rat eyes from that of other genes."""
 
 from experiments.classification import WIDTHS, at_width
-from experiments.contenders import CONTENDERS, Contender, selector
+from experiments.contenders import CONTENDERS, Contender, Selector
 from experiments.splits import SplitStudy
 from hsiclasso import HSICLasso, NOCCOLasso
 
@@ -21,7 +21,7 @@ FIGURE5_WIDTHS = SplitStudy(
     "figure5 widths",
     SETS,
     {
-        at_width(width, name): Contender(selector(kind, x_width=width))
+        at_width(width, name): Contender(Selector(kind, x_width=width))
         for name, kind in _OWN.items()
         for width in WIDTHS
     },

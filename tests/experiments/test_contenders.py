@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from experiments.contenders import CLASSES, CONTENDERS, REAL, Contender, selector
+from experiments.contenders import CLASSES, CONTENDERS, REAL, Contender, Selector
 from hsiclasso import HSICLasso, make_data1
 
 OURS = [name for name, contender in CONTENDERS.items() if contender.package is None]
@@ -49,18 +49,18 @@ def test_the_papers_methods_come_in_its_order():
 
 
 def test_a_package_that_is_absent_is_named():
-    missing = Contender(selector(HSICLasso), package="no_such_package").missing(REAL)
+    missing = Contender(Selector(HSICLasso), package="no_such_package").missing(REAL)
     assert missing == "the package no_such_package is not installed"
 
 
 def test_options_reach_the_selector_and_the_heaviest_come_first():
     X, y, _ = make_data1(100, 20, random_state=1)
     fitted = HSICLasso(5, x_width=0.5, n_jobs=1).fit(X, y)
-    ranked = selector(HSICLasso, x_width=0.5)(X, y, 5, REAL, 0)
+    ranked = Selector(HSICLasso, x_width=0.5)(X, y, 5, REAL, 0)
     assert ranked.tolist() == fitted.selected_.tolist()
     weights = fitted.coef_[ranked]
     assert (np.diff(weights) <= 0).all()
-    other = selector(HSICLasso, x_width=3.0)(X, y, 5, REAL, 0)
+    other = Selector(HSICLasso, x_width=3.0)(X, y, 5, REAL, 0)
     assert other.tolist() != ranked.tolist()
 
 
