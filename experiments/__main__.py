@@ -2,7 +2,9 @@
 
 ``python -m experiments all`` runs every table and figure, ``python -m experiments table3 figure5``
 some of them; ``--runs 3`` gives a first look. Results go to one tidy file, and what is in it is not
-done again; interrupt at any time, and go on with the same command.
+done again; interrupt at any time, and go on with the same command. Figures and the page with our
+numbers beside the printed ones are written at the end; ``python -m experiments page`` writes them
+from the results that are there.
 """
 
 import argparse
@@ -15,12 +17,15 @@ from joblib import cpu_count
 from experiments.classification import EPSILON, FIGURE3, FIGURE4, TABLES
 from experiments.datasets import WrongDataError, add_data_option
 from experiments.figure1 import RECOVERY, TIME_D, TIME_N
+from experiments.figures import write_figures
 from experiments.nocco_epsilon import NOCCO_EPSILON
+from experiments.page import write_page
 from experiments.regression import FIGURE5, FIGURE5_WIDTHS
 from experiments.runner import Failure, Request, run_study, tell
 from experiments.tidy import TidyFile
 
 OUT = Path(__file__).resolve().parent / "results"
+PAGE = OUT.parent / "README.md"
 
 #: What can be asked for: studies, and which of their methods are needed (None: all).
 TARGETS = {
@@ -32,6 +37,7 @@ TARGETS = {
     "figure3": [(TABLES, ("HSIC Lasso",)), (FIGURE3, None)],
     "figure4": [(TABLES, ("HSIC Lasso",)), (FIGURE4, None)],
     "figure5": [(FIGURE5, None), (FIGURE5_WIDTHS, None)],
+    "page": [],
 }
 
 
@@ -48,7 +54,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT, help="folder of results and figures")
     parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
     add_data_option(parser)
-    return parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
+    studies = [study for study, _ in wanted(["all"])]
+    for option in ("methods", "sets"):
+        known = list(dict.fromkeys(name for study in studies for name in getattr(study, option)))
+        for name in getattr(chosen, option) or ():
+            if name not in known:
+                parser.error(f"--{option} {name!r} does not exist; there are {', '.join(known)}.")
+    for option in ("runs", "jobs"):
+        value = getattr(chosen, option)
+        if value is not None and value < 1:
+            parser.error(f"--{option} {value} must be at least 1.")
+    return chosen
 
 
 def wanted(targets: list[str]) -> list[tuple]:
@@ -65,6 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
     sets = tuple(chosen.sets) if chosen.sets else None
     request = Request(chosen.runs, methods, sets, chosen.data)
     failures: list[Failure] = []
+    code = 0
     try:
         for study, needed in wanted(chosen.targets):
             asked = replace(request, methods=methods or needed)
@@ -74,8 +92,21 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         tell("interrupted; what is done is saved. The same command goes on from here.")
-        return 130
-    return 1 if failures else 0
+        code = 130
+    show(file, chosen.out)
+    return code or (1 if failures else 0)
+
+
+def show(file: TidyFile, out: Path) -> None:
+    """Draw the figures and write the page: this folder's, or a copy of it beside other results."""
+    page = PAGE
+    if out.resolve() != OUT:
+        out.mkdir(parents=True, exist_ok=True)
+        page = out / PAGE.name
+        page.write_text(PAGE.read_text().replace("](results/", "]("))
+    write_figures(file, out)
+    write_page(file, page)
+    tell(f"figures are in {out}, numbers beside the printed ones in {page}.")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,11 @@ class DrawStudy:
     runs: int = 30
     timed: bool = False
 
+    @property
+    def sets(self) -> set[str]:
+        """Names of the designs."""
+        return {data for data, _, _ in self.cases}
+
     def tasks(self, request: Request) -> Iterable[Task]:
         """List the tasks, draw by draw; methods that cannot be had are told of."""
         methods = list(self._available(request))

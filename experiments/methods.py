@@ -25,12 +25,12 @@ from statistics import mean, median
 import numpy as np
 from joblib import Parallel, delayed
 
+from experiments.markdown import fill
 from hsiclasso import FewerFeaturesWarning, make_copies, make_data1, make_data2
 from hsiclasso.baselines import METHODS, traits_of
 
 ROOT = Path(__file__).resolve().parents[1]
 SPARE = 10
-MARKS = ("<!-- methods: begin -->", "<!-- methods: end -->")
 
 
 @dataclass(frozen=True)
@@ -171,15 +171,6 @@ def table_lines(outcomes: dict) -> Iterator[str]:
         yield "| " + " | ".join([title, *cells]) + " |"
 
 
-def write_page(page: Path, outcomes: dict) -> None:
-    """Put the table between its marks on the page."""
-    text = page.read_text()
-    before, rest = text.split(MARKS[0])
-    _, after = rest.split(MARKS[1])
-    lines = "\n".join(table_lines(outcomes))
-    page.write_text(f"{before}{MARKS[0]}\n{lines}\n{MARKS[1]}{after}")
-
-
 def main() -> None:
     """Run what is missing, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -201,7 +192,7 @@ def main() -> None:
         done |= {(row.design, row.method, row.run): row for row in found}
         write(list(done.values()), file)
         print(f"{found[0].method}, {found[0].design}: {len(done)} of {len(wanted)}", flush=True)
-    write_page(chosen.page, done)
+    fill(chosen.page, {"methods": "\n".join(table_lines(done))})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -52,6 +52,11 @@ class Study(Protocol):
 
     name: str
     timed: bool
+    methods: Mapping[str, object]
+
+    @property
+    def sets(self) -> Iterable[str]:
+        """Names of its data."""
 
     def tasks(self, request: Request) -> Iterable[Task]:
         """List the tasks, runs outermost, and say on stderr what is left out and why."""

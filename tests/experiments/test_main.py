@@ -1,0 +1,134 @@
+"""The command: what it runs, what it writes, what it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments import __main__ as command
+from experiments.datasets import WrongDataError
+from experiments.tidy import Task, TidyFile, rows_of
+
+
+class Counted:
+    """A study with one task for each run."""
+
+    timed = False
+    methods, sets = ("a", "b"), ("d", "other")
+
+    def __init__(self, name, error=None):
+        self.name, self.error = name, error
+
+    def tasks(self, request):
+        assert request.folder == Path("somewhere")
+        return [Task(self.name, "d", m, 1, 1, r) for r in range(request.runs or 2) for m in "ab"]
+
+    def perform(self, task, folder):
+        if self.error is not None:
+            raise self.error
+        return rows_of(task, 0, [(1, "value", 1.0)])
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the command with studies of its own; returns the code and the file of results."""
+    one, two = Counted("one"), Counted("two")
+    targets = {"first": [(one, None)], "second": [(one, ("a",)), (two, None)], "page": []}
+    monkeypatch.setattr(command, "TARGETS", targets)
+    drawn = []
+    monkeypatch.setattr(command, "write_figures", lambda file, out: drawn.append((len(file), out)))
+
+    def call(*arguments):
+        out = ["--out", str(tmp_path / "out"), "--data", "somewhere", "--jobs", "1"]
+        code = command.main([*arguments, *out])
+        return code, TidyFile(tmp_path / "out" / "paper.csv.gz")
+
+    call.studies = {"one": one, "two": two}
+    call.out, call.drawn = tmp_path / "out", drawn
+    return call
+
+
+def test_a_target_runs_its_studies_and_writes_figures_and_page(run):
+    code, file = run("first")
+    assert (code, len(file)) == (0, 4)
+    assert run.drawn == [(4, run.out)]
+    page = (run.out / "README.md").read_text()
+    assert "](figure1.png)" in page
+    assert "](results/figure" not in page
+
+
+def test_only_the_methods_that_a_figure_needs(run):
+    _, file = run("second", "--runs", "1")
+    assert set(file.frame("one")["method"]) == {"a"}
+    assert set(file.frame("two")["method"]) == {"a", "b"}
+
+
+def test_all_is_everything_and_each_study_once(run):
+    _, file = run("all")
+    assert len(file) == 8
+
+
+def test_methods_and_sets_are_a_choice(run):
+    _, file = run("all", "--methods", "b")
+    assert set(file.frame("one")["method"]) == {"b"}
+    _, file = run("all", "--methods", "a", "--sets", "other")
+    assert set(file.frame("one")["method"]) == {"b"}
+
+
+def test_failures_are_told_by_the_code(run):
+    run.studies["one"].error = RuntimeError("no")
+    assert run("first")[0] == 1
+
+
+def test_an_interrupt_writes_what_there_is(run, capsys):
+    run.studies["two"].error = KeyboardInterrupt()
+    code, file = run("all")
+    assert (code, len(file)) == (130, 4)
+    assert "The same command goes on" in capsys.readouterr().err
+    assert (run.out / "README.md").exists()
+
+
+def test_wrong_data_end_the_command_with_the_reason(run, capsys, monkeypatch):
+    def wrong(request):
+        raise WrongDataError("x.npz has the wrong checksum.")
+
+    monkeypatch.setattr(run.studies["one"], "tasks", wrong, raising=False)
+    assert run("first")[0] == 2
+    assert "wrong checksum" in capsys.readouterr().err
+
+
+def test_the_page_alone_runs_nothing(run):
+    code, file = run("page")
+    assert (code, len(file)) == (0, 0)
+    assert (run.out / "README.md").exists()
+
+
+@pytest.mark.parametrize("arguments", [["figure9"], ["first", "--runs", "0"], []])
+def test_what_cannot_be_asked_for_is_refused_before_any_work(run, arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        run(*arguments)
+    assert stop.value.code == 2
+    assert "usage" in capsys.readouterr().err
+    assert not run.out.exists()
+
+
+def test_methods_and_sets_that_do_not_exist_are_named(run, capsys):
+    with pytest.raises(SystemExit):
+        command.main(["all", "--methods", "HSIC Laso"])
+    assert "HSIC Laso" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        command.main(["all", "--sets", "nothing"])
+    assert "nothing" in capsys.readouterr().err
+
+
+def test_every_study_of_a_target_has_a_name_of_its_own():
+    studies = {study for pairs in command.TARGETS.values() for study, _ in pairs}
+    assert len({study.name for study in studies}) == len(studies)
+
+
+def test_the_library_does_not_need_the_experiments():
+    code = "import sys, hsiclasso.cli; sys.exit('experiments' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
