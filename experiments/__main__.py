@@ -14,6 +14,7 @@ from pathlib import Path
 
 from joblib import cpu_count
 
+from experiments.blocks import BLOCKS
 from experiments.classification import EPSILON, FIGURE3, FIGURE4, TABLES
 from experiments.datasets import WrongDataError, add_data_option
 from experiments.figure1 import RECOVERY, TIME_D, TIME_N
@@ -37,6 +38,7 @@ TARGETS = {
     "figure3": [(TABLES, ("HSIC Lasso",)), (FIGURE3, None)],
     "figure4": [(TABLES, ("HSIC Lasso",)), (FIGURE4, None)],
     "figure5": [(FIGURE5, None), (FIGURE5_WIDTHS, None)],
+    "blocks": [(BLOCKS, None)],
     "page": [],
 }
 

@@ -20,6 +20,8 @@ from hsiclasso.baselines import CKTA, FVM, MRMR, QPFS, GreedyHSIC, LassoPath, MI
 
 CLASSES, REAL = "classes", "real"
 _TREES = 500
+#: Of pyHSICLasso, its default.
+PERMUTATIONS = 3
 
 Rank = Callable[[np.ndarray, np.ndarray, int, str, int], np.ndarray]
 
@@ -85,17 +87,21 @@ def _random_forest(X, y, m: int, kind: str, seed: int) -> np.ndarray:
     return np.argsort(-fitted.feature_importances_, kind="stable")[:m]
 
 
-def _pyhsiclasso(X, y, m: int, kind: str, seed: int) -> np.ndarray:
-    """Blocks of 20 samples, 3 permutations. It fixes its own seed; seeds are not passed on."""
-    from pyHSICLasso import HSICLasso as Peer
+def block_hsic_lasso(block: int) -> Rank:
+    """Return the call of pyHSICLasso with blocks of so many samples; it fixes its own seed."""
 
-    peer = Peer()
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        peer.input(np.asarray(X, float), np.asarray(y))
-        run = peer.classification if kind == CLASSES else peer.regression
-        run(m, B=20, M=3, n_jobs=1)
-    return np.asarray(peer.get_index()[:m], dtype=int)
+    def rank(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+        from pyHSICLasso import HSICLasso as Peer
+
+        peer = Peer()
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            peer.input(np.asarray(X, float), np.asarray(y))
+            run = peer.classification if kind == CLASSES else peer.regression
+            run(m, B=block, M=PERMUTATIONS, n_jobs=1)
+        return np.asarray(peer.get_index()[:m], dtype=int)
+
+    return rank
 
 
 def _mrmr_selection(X, y, m: int, kind: str, seed: int) -> np.ndarray:
@@ -143,9 +149,7 @@ CONTENDERS: dict[str, Contender] = {
     "mRMR, 5 quantiles": Contender(Selector(MRMR, bins="quantile")),
     "MI": Contender(Selector(MIRanking)),
     "random forest": Contender(_random_forest),
-    "pyHSICLasso": Contender(_pyhsiclasso, package="pyHSICLasso", runs=20),
+    "pyHSICLasso": Contender(block_hsic_lasso(20), package="pyHSICLasso", runs=20),
     "mrmr_selection": Contender(_mrmr_selection, package="mrmr", runs=5),
     "ipss": Contender(_ipss, package="ipss", runs=5),
 }
-
-selector = Selector

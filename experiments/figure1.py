@@ -14,7 +14,7 @@ other lassos follow the same rule. All others give the d* best of their ranking.
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.contenders import CONTENDERS, REAL, Contender, Rank, Selector
-from experiments.runner import Request, tell
+from experiments.runner import Request
 from experiments.tidy import Row, Task, rows_of
 from hsiclasso import HSICLasso, make_data1, make_data2
 from hsiclasso.baselines import FVM
@@ -92,26 +92,11 @@ class DrawStudy:
         """Names of the designs."""
         return {data for data, _, _ in self.cases}
 
-    def tasks(self, request: Request) -> Iterable[Task]:
-        """List the tasks, draw by draw; methods that cannot be had are told of."""
-        methods = list(self._available(request))
-        return [
-            Task(self.name, data, method, n, d, run)
-            for run in range(request.runs or self.runs)
-            for data, n, d in self.cases
-            for method in methods
-            if run < (request.runs or self.methods[method].runs or self.runs)
-        ]
-
-    def _available(self, request: Request) -> Iterator[str]:
-        for method, contender in self.methods.items():
-            if request.methods is not None and method not in request.methods:
-                continue
-            reason = contender.missing(REAL)
-            if reason:
-                tell(f"{self.name}: {method} is left out: {reason}.")
-            else:
-                yield method
+    def candidates(self, request: Request) -> Iterator[tuple[Task, str | None]]:
+        """Yield every case with every method."""
+        for data, n, d in self.cases:
+            for method, contender in self.methods.items():
+                yield Task(self.name, data, method, n, d, 0), contender.missing(REAL)
 
     def perform(self, task: Task, folder: Path) -> list[Row]:
         """Fit a method to one draw; the clock does not count the loading of compiled loops."""

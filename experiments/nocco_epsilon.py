@@ -30,6 +30,7 @@ def epsilon_table(frame: pd.DataFrame) -> pd.DataFrame:
     small, *larger = (at_epsilon(e) for e in EPSILONS)
     methods = [small, "NOCCO Lasso", *larger, "HSIC Lasso"]
     rows = {
-        f"{data}, n = {n}": recovery_table(frame, data).reindex(methods)[n] for data, n, _ in CASES
+        f"{data}, n = {n}": recovery_table(frame, data).reindex(index=methods, columns=[n])[n]
+        for data, n, _ in CASES
     }
     return pd.DataFrame(rows).T

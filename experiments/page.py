@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.blocks import blocks_table
 from experiments.classification import EPSILONS, GAUSSIAN_OUTPUT, WIDTHS, at_epsilon, at_width
 from experiments.comparison import (
     M,
@@ -17,6 +18,7 @@ from experiments.comparison import (
     table4,
 )
 from experiments.markdown import MISSING, fill, number, seconds, table
+from experiments.nocco_epsilon import epsilon_table
 from experiments.printed import TABLE3, TABLE4
 from experiments.runner import duration
 from experiments.summary import beside, counts, means, methods_in, sets_in, title_of
@@ -58,6 +60,17 @@ def figure1(file: TidyFile) -> list[str]:
             "",
         ]
     return lines
+
+
+def nocco_epsilon(file: TidyFile) -> list[str]:
+    """What NOCCO Lasso recovers on some cases of Figure 1, by epsilon."""
+    frame = pd.concat([file.frame("figure1"), file.frame("figure1 epsilon")])
+    if frame.empty:
+        return _NONE
+    found = epsilon_table(frame).rename(columns={"NOCCO Lasso": "epsilon 0.001"})
+    found = found.rename(columns=lambda name: name.removeprefix("NOCCO Lasso, "))
+    rows = [[case, *(number(value, 2) for value in line)] for case, line in found.iterrows()]
+    return table(["NOCCO Lasso", *found.columns], rows)
 
 
 def times(file: TidyFile) -> list[str]:
@@ -215,6 +228,7 @@ def runs(file: TidyFile) -> list[str]:
 #: The blocks of the page, by the name in their marks.
 BLOCKS: dict[str, Callable[[TidyFile], list[str]]] = {
     "figure1": figure1,
+    "nocco-epsilon": nocco_epsilon,
     "times": times,
     "table3": table3,
     "pooled": pooled,
@@ -225,6 +239,7 @@ BLOCKS: dict[str, Callable[[TidyFile], list[str]]] = {
     "output-kernel": output_kernel,
     "figure5": figure5,
     "beyond": beyond,
+    "blocks": lambda file: blocks_table(file.frame("blocks")),
     "runs": runs,
 }
 

@@ -4,7 +4,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Protocol
@@ -12,6 +12,7 @@ from typing import Protocol
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
+from experiments.contenders import Contender
 from experiments.tidy import TASK_SECONDS, Row, Task, TidyFile, rows_of
 
 _SAVE_EVERY = 20.0  # seconds
@@ -47,22 +48,58 @@ class Request:
 class Study(Protocol):
     """An experiment: its tasks, and how one is done.
 
-    `timed` says that times are what it measures, so that its tasks go one by one.
+    Attributes
+    ----------
+    name : str
+    methods : mapping
+        Contenders by name; one may have fewer `runs` than the study.
+    sets : iterable of str
+        Names of the data.
+    runs : int
+        Draws or splits, if the user does not say.
+    timed : bool
+        Whether times are what is measured, so that tasks go one by one.
     """
 
     name: str
+    methods: Mapping[str, Contender]
+    runs: int
     timed: bool
-    methods: Mapping[str, object]
 
     @property
     def sets(self) -> Iterable[str]:
-        """Names of its data."""
+        """Names of the data."""
 
-    def tasks(self, request: Request) -> Iterable[Task]:
-        """List the tasks, runs outermost, and say on stderr what is left out and why."""
+    def candidates(self, request: Request) -> Iterable[tuple[Task, str | None]]:
+        """Yield the first task of each group, with the reason why it cannot be done, or None."""
 
     def perform(self, task: Task, folder: Path) -> list[Row]:
         """Do one task; called in another process."""
+
+
+def tasks_of(study: Study, request: Request) -> list[Task]:
+    """List the tasks asked for, runs outermost, so that all methods keep pace.
+
+    What is left out is told, with the reason.
+    """
+    firsts: list[Task] = []
+    left_out: dict[tuple[str, str], list[str]] = {}
+    for task, reason in study.candidates(request):
+        if not request.wants(task):
+            continue
+        if reason is None:
+            firsts.append(task)
+        else:
+            left_out.setdefault((task.method, reason), []).append(task.where)
+    for (method, reason), places in left_out.items():
+        tell(f"{study.name}: {method} is left out on {', '.join(places)}: {reason}.")
+    runs = [request.runs or study.methods[first.method].runs or study.runs for first in firsts]
+    return [
+        replace(first, run=run)
+        for run in range(max(runs, default=0))
+        for first, most in zip(firsts, runs, strict=True)
+        if run < most
+    ]
 
 
 @dataclass(frozen=True)
@@ -134,7 +171,7 @@ def duration(seconds: float) -> str:
 def run_study(study: Study, request: Request, file: TidyFile, jobs: int) -> list[Failure]:
     """Do what a study lacks. The file is saved as results come, and if the work is interrupted."""
     jobs = 1 if study.timed else jobs
-    todo = [t for t in study.tasks(request) if request.wants(t) and t not in file]
+    todo = [task for task in tasks_of(study, request) if task not in file]
     if not todo:
         tell(f"{study.name}: everything is done already.")
         return []

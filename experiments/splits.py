@@ -7,7 +7,7 @@ cross-validation, are then fitted to the best 10, 20, ..., 50 of them and scored
 
 import functools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,17 +55,8 @@ class SplitStudy:
     readings: int = 0
     timed = False
 
-    def tasks(self, request: Request) -> Iterable[Task]:
-        """List the tasks, split by split; sets and methods that cannot be had are told of."""
-        pairs = list(self._pairs(request))
-        return [
-            Task(self.name, name, method, _n_train(CATALOGUE[name].n), CATALOGUE[name].d, run)
-            for run in range(request.runs or self.runs)
-            for name, method in pairs
-            if run < (request.runs or self.methods[method].runs or self.runs)
-        ]
-
-    def _pairs(self, request: Request) -> Iterator[tuple[str, str]]:
+    def candidates(self, request: Request) -> Iterator[tuple[Task, str | None]]:
+        """Yield every pair of a set and a method; a set that cannot be had is told of."""
         for name in self.sets:
             if request.data is not None and name not in request.data:
                 continue
@@ -74,15 +65,10 @@ class SplitStudy:
             except MissingDataError as error:
                 tell(f"{self.name}: {name} is left out. {error}")
                 continue
+            entry = CATALOGUE[name]
             for method, contender in self.methods.items():
-                reason = contender.missing(CATALOGUE[name].kind)
-                reason = reason or self.left_out.get((method, name))
-                if request.methods is not None and method not in request.methods:
-                    continue
-                if reason:
-                    tell(f"{self.name}: {method} on {name} is left out: {reason}.")
-                else:
-                    yield name, method
+                reason = contender.missing(entry.kind) or self.left_out.get((method, name))
+                yield Task(self.name, name, method, _n_train(entry.n), entry.d, 0), reason
 
     def perform(self, task: Task, folder: Path) -> list[Row]:
         """Select on one split and judge what was selected."""

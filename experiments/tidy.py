@@ -40,6 +40,11 @@ class Task:
         """What runs are repeated of."""
         return self.study, self.data, self.method, self.n, self.d
 
+    @property
+    def where(self) -> str:
+        """Data and size, in words."""
+        return f"{self.data} ({self.n} x {self.d})"
+
 
 @dataclass(frozen=True, order=True)
 class Row:

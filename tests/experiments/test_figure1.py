@@ -23,7 +23,7 @@ from experiments.figure1 import (
     shares,
 )
 from experiments.nocco_epsilon import CASES, NOCCO_EPSILON, epsilon_table
-from experiments.runner import Failure, Request, perform, run_study
+from experiments.runner import Failure, Request, perform, run_study, tasks_of
 from experiments.tidy import TASK_SECONDS, Task, TidyFile
 from hsiclasso import make_data1, make_data2
 from hsiclasso.solvers import Breakpoint, Certificate, Status
@@ -142,20 +142,23 @@ def test_runs_by_default_and_as_asked():
     study = DrawStudy("s", (("Data1", 40, 12), ("Data2", 30, 8)), methods, runs=3)
 
     def count(runs, method):
-        return sum(task.method == method for task in study.tasks(request(runs)))
+        return sum(task.method == method for task in tasks_of(study, request(runs)))
 
     assert (count(None, "often"), count(None, "seldom")) == (6, 4)
     assert (count(5, "often"), count(5, "seldom")) == (10, 10)
     assert RECOVERY.runs == TIME_D.runs == TIME_N.runs == 30
-    assert [task.run for task in study.tasks(request(2))] == [0] * 4 + [1] * 4
+    assert [task.run for task in tasks_of(study, request(2))] == [0] * 4 + [1] * 4
 
 
 def test_what_is_not_installed_is_left_out_and_told(capsys):
     absent = Contender(CONTENDERS["MI"].rank, package="no_such_package")
     study = replace(small(), methods={"MI": METHODS["MI"], "absent": absent})
-    assert {task.method for task in study.tasks(request())} == {"MI"}
-    assert "absent is left out: the package no_such_package" in capsys.readouterr().err
-    list(study.tasks(request(methods=("MI",))))
+    assert {task.method for task in tasks_of(study, request())} == {"MI"}
+    assert (
+        "absent is left out on Data1 (40 x 16), Data2 (30 x 15): the package no_such_package"
+        in capsys.readouterr().err
+    )
+    list(tasks_of(study, request(methods=("MI",))))
     assert capsys.readouterr().err == ""
 
 

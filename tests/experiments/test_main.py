@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments import __main__ as command
+from experiments.contenders import Contender
 from experiments.datasets import WrongDataError
 from experiments.tidy import Task, TidyFile, rows_of
 
@@ -16,15 +17,15 @@ from experiments.tidy import Task, TidyFile, rows_of
 class Counted:
     """A study with one task for each run."""
 
-    timed = False
-    methods, sets = ("a", "b"), ("d", "other")
+    timed, runs = False, 2
+    methods, sets = {name: Contender(None) for name in "ab"}, ("d", "other")
 
     def __init__(self, name, error=None):
         self.name, self.error = name, error
 
-    def tasks(self, request):
+    def candidates(self, request):
         assert request.folder == Path("somewhere")
-        return [Task(self.name, "d", m, 1, 1, r) for r in range(request.runs or 2) for m in "ab"]
+        return [(Task(self.name, "d", method, 1, 1, 0), None) for method in self.methods]
 
     def perform(self, task, folder):
         if self.error is not None:
@@ -95,7 +96,7 @@ def test_wrong_data_end_the_command_with_the_reason(run, capsys, monkeypatch):
     def wrong(request):
         raise WrongDataError("x.npz has the wrong checksum.")
 
-    monkeypatch.setattr(run.studies["one"], "tasks", wrong, raising=False)
+    monkeypatch.setattr(run.studies["one"], "candidates", wrong, raising=False)
     assert run("first")[0] == 2
     assert "wrong checksum" in capsys.readouterr().err
 

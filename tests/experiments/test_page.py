@@ -253,7 +253,7 @@ def test_only_what_is_between_the_marks_changes(file, page):
         begin, end = marks(name)
         block = after[after.index(begin) + len(begin) : after.index(end)]
         assert len(block.strip()) > 10
-        after = after.replace(block, "\n")
+        after = after.replace(begin + block, begin + "\n")
     assert after == before
     written = page.read_text(encoding="utf-8")
     write_page(file, page)

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info
 
-from experiments.runner import Clock, Failure, Request, duration, run_study
+from experiments.contenders import Contender
+from experiments.runner import Clock, Failure, Request, duration, run_study, tasks_of
 from experiments.tidy import TASK_SECONDS, Task, TidyFile, rows_of
 
 EVERYTHING = Request(None, None, None, Path())
@@ -17,11 +18,14 @@ class Squares:
     log: Path
     name: str = "squares"
     timed: bool = True
-    n: int = 4
+    runs: int = 4
+    methods = {"a": Contender(None), "b": Contender(None), "c": Contender(None)}  # noqa: RUF012
 
-    def tasks(self, request):
-        runs = request.runs or self.n
-        return [Task(self.name, "d", method, 1, 1, run) for run in range(runs) for method in "ab"]
+    def candidates(self, request):
+        for method in "ab":
+            yield Task(self.name, "d", method, 1, 1, 0), None
+        for d in (1, 2):
+            yield Task(self.name, "d", "c", 1, d, 0), "it is no good"
 
     def perform(self, task, folder):
         with self.log.open("a") as stream:
@@ -88,15 +92,37 @@ def test_an_interrupt_keeps_what_is_done(study, tmp_path, monkeypatch):
     assert len(TidyFile(file.path)) == 2
 
 
+def test_what_is_left_out_is_told_once_for_each_reason(study, tmp_path, capsys):
+    run_study(study, Request(1, None, None, Path()), TidyFile(tmp_path / "x.gz"), 1)
+    said = capsys.readouterr().err
+    assert said.count("left out") == 1
+    assert "squares: c is left out on d (1 x 1), d (1 x 2): it is no good." in said
+    run_study(study, Request(1, ("a",), None, Path()), TidyFile(tmp_path / "x.gz"), 1)
+    assert "left out" not in capsys.readouterr().err
+
+
+def test_slow_methods_have_fewer_runs_unless_they_are_asked_for(study):
+    study.methods["a"] = Contender(None, runs=2)
+    try:
+        runs = [(task.method, task.run) for task in tasks_of(study, EVERYTHING)]
+        asked = tasks_of(study, Request(3, None, None, Path()))
+    finally:
+        study.methods["a"] = Contender(None)
+    assert runs == [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("b", 2), ("b", 3)]
+    assert [task.run for task in asked] == [0, 0, 1, 1, 2, 2]
+
+
 @dataclass(frozen=True)
 class Threads:
     """A study that tells how many threads BLAS may use, and in which process."""
 
     name: str = "threads"
     timed: bool = False
+    runs: int = 4
+    methods = {"m": Contender(None)}  # noqa: RUF012
 
-    def tasks(self, request):
-        return [Task(self.name, "d", "m", 1, 1, run) for run in range(4)]
+    def candidates(self, request):
+        yield Task(self.name, "d", "m", 1, 1, 0), None
 
     def perform(self, task, folder):
         import os

@@ -8,7 +8,7 @@ from experiments.catalogue import Dataset
 from experiments.contenders import CLASSES, REAL, Contender
 from experiments.datasets import MissingDataError
 from experiments.redundancy import redundancies
-from experiments.runner import Request, run_study
+from experiments.runner import Request, run_study, tasks_of
 from experiments.splits import SIZES, SplitStudy, judge, split
 from experiments.tidy import TidyFile
 from hsiclasso.evaluation import redundancy_rate
@@ -79,7 +79,7 @@ def test_methods_are_fitted_to_the_training_part_alone():
         return np.arange(m)
 
     study = SplitStudy("s", (CLASSES,), {"spy": Contender(spy)})
-    task = next(iter(study.tasks(Request(8, None, None, FOLDER))))
+    task = next(iter(tasks_of(study, Request(8, None, None, FOLDER))))
     rows = study.perform(task, FOLDER)
     data, (train, _) = _data(CLASSES), split(60, 0)
     X, y, m, kind, seed = seen[0]
@@ -109,7 +109,7 @@ def test_what_is_judged_is_the_top_of_the_ranking(monkeypatch):
 
     monkeypatch.setattr(splits, "judge", record)
     study = SplitStudy("s", (CLASSES,), METHODS, readings=1)
-    task, after = study.tasks(Request(2, ("last",), None, FOLDER))
+    task, after = tasks_of(study, Request(2, ("last",), None, FOLDER))
     rows = study.perform(task, FOLDER)
     assert not any(row.metric.startswith("red:") for row in study.perform(after, FOLDER))
     del widths[5:]
@@ -127,10 +127,10 @@ def test_what_is_judged_is_the_top_of_the_ranking(monkeypatch):
 def test_what_cannot_run_is_told_of(capsys):
     study = SplitStudy("s", (CLASSES, "absent"), METHODS, runs=3,
                        left_out={("last", CLASSES): "it is too slow"})  # fmt: skip
-    tasks = list(study.tasks(Request(None, None, None, FOLDER)))
+    tasks = list(tasks_of(study, Request(None, None, None, FOLDER)))
     said = capsys.readouterr().err
     assert "absent is left out. It is to be had from nobody." in said
-    assert f"last on {CLASSES} is left out: it is too slow." in said
+    assert f"last is left out on {CLASSES} (48 x 80): it is too slow." in said
     assert "numbers only" in said
     assert [(task.method, task.run) for task in tasks] == [
         ("first", 0), ("slow", 0), ("first", 1), ("first", 2)
@@ -139,7 +139,7 @@ def test_what_cannot_run_is_told_of(capsys):
 
 def test_runs_that_are_asked_for_hold_for_slow_methods_too():
     study = SplitStudy("s", (CLASSES,), METHODS)
-    tasks = study.tasks(Request(4, ("slow",), None, FOLDER))
+    tasks = tasks_of(study, Request(4, ("slow",), None, FOLDER))
     assert [task.run for task in tasks] == [0, 1, 2, 3]
 
 
