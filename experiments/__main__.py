@@ -31,6 +31,9 @@ PAGE = OUT.parent / "README.md"
 #: What can be asked for: studies, and which of their methods are needed (None: all).
 TARGETS = {
     "figure1": [(RECOVERY, None), (TIME_D, None), (TIME_N, None)],
+    "figure1ab": [(RECOVERY, None)],
+    "figure1c": [(TIME_D, None)],
+    "figure1d": [(TIME_N, None)],
     "nocco_epsilon": [(RECOVERY, ("HSIC Lasso", "NOCCO Lasso")), (NOCCO_EPSILON, None)],
     "table3": [(TABLES, None)],
     "table4": [(TABLES, None), (EPSILON, None)],

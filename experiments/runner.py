@@ -178,7 +178,10 @@ def run_study(study: Study, request: Request, file: TidyFile, jobs: int) -> list
     clock = Clock(todo, file.task_seconds(), jobs)
     tell(f"{study.name}: {clock.words()}, on {jobs} core{'s' * (jobs > 1)}.")
     failures = []
-    save, told = _every(_SAVE_EVERY, file.save), _every(_TELL_EVERY, lambda: tell(clock.words()))
+    save, told = (
+        _every(_SAVE_EVERY, file.save),
+        _every(_TELL_EVERY, lambda: tell(f"{study.name}: {clock.words()}")),
+    )
     try:
         for outcome in _outcomes(study, todo, request.folder, jobs):
             if isinstance(outcome, Failure):
