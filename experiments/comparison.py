@@ -33,7 +33,7 @@ _EXPLAINED = (
 
 
 class Comparison:
-    """One metric at m = 50 by set and method, beside a printed table.
+    """One metric by set and method, beside a printed table.
 
     Parameters
     ----------
@@ -43,14 +43,27 @@ class Comparison:
         What is compared.
     printed : dict
         Printed cells by set and method.
+    m : int or None
+        How many features; None for all numbers of features together.
+    factor : float
+        What our numbers are multiplied by.
     """
 
     def __init__(
-        self, frame: pd.DataFrame, metric: str, printed: dict[tuple[str, str], Printed]
+        self,
+        frame: pd.DataFrame,
+        metric: str,
+        printed: dict[tuple[str, str], Printed],
+        *,
+        m: int | None = M,
+        factor: float = 1.0,
     ) -> None:
         self.printed = printed
         self.sets = sets_in(frame)
-        found = means(frame[frame["m"] == M], metric, ("data", "method"))
+        found = means(frame if m is None else frame[frame["m"] == m], metric, ("data", "method"))
+        found[["mean", "sd"]] *= factor
+        if m is None:  # every run has a number for each m
+            found["runs"] //= frame["m"].nunique()
         self.ours = {key: row for key, row in found.to_dict("index").items() if key[1] in METHODS}
         runs = Counter(row["runs"] for row in self.ours.values())
         self.usual = runs.most_common(1)[0][0] if runs else 0
@@ -97,14 +110,26 @@ class Comparison:
         off = [f"{title_of(name)} {text}" for name, text in words.items() if text[:6] != "within"]
         return line + "".join(f"; {text}" for text in off) + "."
 
-    def lines(self) -> list[str]:
-        """Return the table, how to read it, and a summary for each method."""
+    def summary(self) -> list[str]:
+        """Return a line for each method."""
+        return [*(self._summary(method) for method in METHODS), ""]
+
+    def table(self) -> list[str]:
+        """Return the table, and how to read it."""
         legend = (
             f"Means over the runs (standard deviation; number of runs where it is not "
             f"{self.usual}). The verdict counts in printed standard deviations."
         )
-        head = ["set", "", *METHODS]
-        return [legend, "", *table(head, self._rows()), *(self._summary(m) for m in METHODS), ""]
+        return [legend, "", *table(["set", "", *METHODS], self._rows())]
+
+    def lines(self) -> list[str]:
+        """Return the table and a summary for each method."""
+        return [*self.table(), *self.summary()]
+
+    def folded(self, title: str) -> list[str]:
+        """Return the summary, and the table to unfold."""
+        return [f"{title}:", "", *self.summary(), "<details><summary>The table</summary>", "",
+                *self.table(), "</details>", ""]  # fmt: skip
 
 
 def table3(file: TidyFile) -> list[str]:
@@ -184,7 +209,9 @@ def pooled(file: TidyFile) -> list[str]:
         rows.append([words, *(number(value) for pair in off for value in pair), _within(cells)])
     head = ["Table 3 read as", "HSIC and NOCCO Lasso: means", "their deviations"]
     head += ["all methods: means", "their deviations", "means within one sd"]
-    return ["Mean absolute difference from what is printed:", "", *table(head, rows)]
+    lines = ["Mean absolute difference from what is printed:", "", *table(head, rows)]
+    together = Comparison(frame, "accuracy", TABLE3, m=None)
+    return lines + together.folded("Table 3 beside our accuracies with 10 to 50 features together")
 
 
 def readings(file: TidyFile) -> list[str]:
@@ -202,7 +229,10 @@ def readings(file: TidyFile) -> list[str]:
         lines.append([*words, *each, *last])
     head = [*map(title_of, names), "all cells", "correlation", "within one sd"]
     legend = "Mean absolute difference from the printed Table 4, over the methods that have both. "
-    return [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]
+    both = [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]
+    sample = Comparison(frame, f"{_READING}samples, test", TABLE4, m=None, factor=0.5)
+    title = "Table 4 beside *samples, test*, 10 to 50 features together, times 1/2"
+    return both + sample.folded(title)
 
 
 def epsilon_readings(frame: pd.DataFrame, names: dict[str, str]) -> list[str]:

@@ -16,6 +16,7 @@ FIGURE5 = SplitStudy(
     SETS,
     CONTENDERS,
     left_out={(method, name): _SLOW for method in ("FVM", "QPFS") for name in SETS},
+    readings=20,
 )
 FIGURE5_WIDTHS = SplitStudy(
     "figure5 widths",

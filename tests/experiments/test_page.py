@@ -126,7 +126,8 @@ def test_readings_are_measured_against_table_4(file):
         add(file, "tables", data, method, values)
         # a run for which the other readings were not taken
         add(file, "tables", data, method, [(50, "red", 0.9), (50, "accuracy", 0.5)], run=7)
-    found = {tuple(row[:3]): row[3:] for row in rows(file, "readings")}
+    table4 = [row for row in rows(file, "readings") if len(row) == 10]
+    found = {tuple(row[:3]): row[3:] for row in rows(file, "readings") if len(row) == 9}
     assert found["reading", "m", "times"] == [
         "AR10P", "PIE10P", "TOX", "all cells", "correlation", "within one sd",
     ]  # fmt: skip
@@ -142,6 +143,11 @@ def test_readings_are_measured_against_table_4(file):
     # with m = 10 and 50 together: (9 + .392) / 2 / 2 = 2.348, printed .196
     assert found["samples, test", "10 to 50, together", "1/2"][0] == "2.152"
     assert len(found) == 2 + 8
+    # the table below them: printed .196 (.028)
+    assert table4[2][:3] == ["AR10P", "ours", "2.348 (3.043)"]
+    assert table4[4][2] == "**above by 76.9**"
+    words = text(file, "readings")
+    assert "- HSIC Lasso: 0 of 2 sets within one printed standard deviation; AR10P above" in words
 
 
 def test_table_3_at_50_features_and_at_all_numbers_together(file):
@@ -153,6 +159,10 @@ def test_table_3_at_50_features_and_at_all_numbers_together(file):
     assert found[2] == ["m = 50", ".102", ".040", ".075", ".075", "2 of 2"]
     # means .7125 and .450, deviations .2780 and .1732
     assert found[3] == ["m = 10 to 50, together", ".135", ".167", ".118", ".116", "1 of 2"]
+    assert found[6][:3] == ["AR10P", "ours", ".713 (.278)"]
+    words = text(file, "pooled")
+    assert "- SpAM: 1 of 1 sets within one printed standard deviation." in words
+    assert "AR10P below by 1.2" in words
 
 
 def test_figure_1_has_fractions_by_method_and_n(file):
