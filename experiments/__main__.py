@@ -22,7 +22,7 @@ from experiments.figures import write_figures
 from experiments.nocco_epsilon import NOCCO_EPSILON
 from experiments.page import write_page
 from experiments.regression import FIGURE5, FIGURE5_WIDTHS
-from experiments.runner import Failure, Request, run_study, tell
+from experiments.runner import Failure, Request, Study, announce, plan, run, tell
 from experiments.tidy import TidyFile
 
 OUT = Path(__file__).resolve().parent / "results"
@@ -73,10 +73,14 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return chosen
 
 
-def wanted(targets: list[str]) -> list[tuple]:
-    """List studies and methods, each once."""
-    names = list(TARGETS) if "all" in targets else targets
-    return list(dict.fromkeys(pair for name in names for pair in TARGETS[name]))
+def wanted(targets: list[str]) -> list[tuple[Study, tuple[str, ...] | None]]:
+    """List studies, each once, with the methods needed of it."""
+    needed: dict[Study, tuple[str, ...] | None] = {}
+    for name in TARGETS if "all" in targets else targets:
+        for study, methods in TARGETS[name]:
+            before = needed.get(study, ())
+            needed[study] = None if None in (before, methods) else (*before, *methods)
+    return list(needed.items())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -89,9 +93,13 @@ def main(arguments: list[str] | None = None) -> int:
     failures: list[Failure] = []
     code = 0
     try:
-        for study, needed in wanted(chosen.targets):
-            asked = replace(request, methods=methods or needed)
-            failures += run_study(study, asked, file, chosen.jobs)
+        works = [
+            plan(study, replace(request, methods=methods or needed), file)
+            for study, needed in wanted(chosen.targets)
+        ]
+        announce(works, file, chosen.jobs)
+        for work in works:
+            failures += run(work, file, chosen.jobs)
     except WrongDataError as error:
         tell(str(error))
         return 2

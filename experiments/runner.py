@@ -168,22 +168,49 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def run_study(study: Study, request: Request, file: TidyFile, jobs: int) -> list[Failure]:
-    """Do what a study lacks. The file is saved as results come, and if the work is interrupted."""
-    jobs = 1 if study.timed else jobs
+@dataclass(frozen=True)
+class Work:
+    """What a study lacks, and where its data lie."""
+
+    study: Study
+    todo: list[Task]
+    folder: Path
+
+    def clock(self, file: TidyFile, jobs: int) -> Clock:
+        """Return the estimate of its time, from what the file has of the same kind."""
+        return Clock(self.todo, file.task_seconds(), 1 if self.study.timed else jobs)
+
+
+def plan(study: Study, request: Request, file: TidyFile) -> Work:
+    """List what is asked for and not in the file; what is left out is told."""
     todo = [task for task in tasks_of(study, request) if task not in file]
-    if not todo:
+    return Work(study, todo, request.folder)
+
+
+def announce(works: Iterable[Work], file: TidyFile, jobs: int) -> None:
+    """Tell how long everything will take, as far as it is known."""
+    clocks = [work.clock(file, jobs) for work in works if work.todo]
+    for work, clock in zip((work for work in works if work.todo), clocks, strict=True):
+        tell(f"{work.study.name}: {clock.words()}.")
+    estimates = [clock.estimate() for clock in clocks]
+    if len(estimates) > 1:
+        seconds, unknown = (sum(column) for column in zip(*estimates, strict=True))
+        more = f", and {unknown} kinds of task not timed yet" if unknown else ""
+        tell(f"in all about {duration(seconds)}{more}, on {jobs} core{'s' * (jobs > 1)}.")
+
+
+def run(work: Work, file: TidyFile, jobs: int) -> list[Failure]:
+    """Do the work. The file is saved as results come, and if the work is interrupted."""
+    study = work.study
+    if not work.todo:
         tell(f"{study.name}: everything is done already.")
         return []
-    clock = Clock(todo, file.task_seconds(), jobs)
-    tell(f"{study.name}: {clock.words()}, on {jobs} core{'s' * (jobs > 1)}.")
+    clock = work.clock(file, jobs)
     failures = []
-    save, told = (
-        _every(_SAVE_EVERY, file.save),
-        _every(_TELL_EVERY, lambda: tell(f"{study.name}: {clock.words()}")),
-    )
+    save = _every(_SAVE_EVERY, file.save)
+    told = _every(_TELL_EVERY, lambda: tell(f"{study.name}: {clock.words()}."))
     try:
-        for outcome in _outcomes(study, todo, request.folder, jobs):
+        for outcome in _outcomes(work, 1 if study.timed else jobs):
             if isinstance(outcome, Failure):
                 failures.append(outcome)
                 clock.done(outcome.task, None)
@@ -198,13 +225,13 @@ def run_study(study: Study, request: Request, file: TidyFile, jobs: int) -> list
     return failures
 
 
-def _outcomes(study: Study, todo: list[Task], folder: Path, jobs: int) -> Iterator:
+def _outcomes(work: Work, jobs: int) -> Iterator[list[Row] | Failure]:
     if jobs == 1:
-        yield from (perform(study, task, folder) for task in todo)
+        yield from (perform(work.study, task, work.folder) for task in work.todo)
         return
     with parallel_config(backend="loky", inner_max_num_threads=1):
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
-            delayed(perform)(study, task, folder) for task in todo
+            delayed(perform)(work.study, task, work.folder) for task in work.todo
         )
 
 

@@ -20,8 +20,9 @@ from experiments.blocks import (
     too_large,
 )
 from experiments.contenders import CLASSES, REAL, Contender
-from experiments.runner import Request, run_study, tasks_of
+from experiments.runner import Request, tasks_of
 from experiments.tidy import TASK_SECONDS, Row, TidyFile
+from tests.experiments.running import done
 
 FOLDER = Path("nowhere")
 N_CAUSAL = dict(zip(DESIGNS, (4, 3, 5, 20, 20), strict=True))
@@ -208,7 +209,7 @@ def test_a_study_from_end_to_end(tmp_path):
     methods = {name: METHODS[name] for name in ("HSIC Lasso", "mRMR, 5 quantiles", "Lasso")}
     study = RecoveryStudy("small", SMALL, {**methods, "in order": Contender(_in_order)})
     file = TidyFile(tmp_path / "paper.csv.gz")
-    assert run_study(study, _request(2), file, 1) == []
+    assert done(study, _request(2), file, 1) == []
     frame = file.frame("small")
     assert len(file) == 2 * (4 + 4)
     assert set(frame["metric"]) == {"fraction", "seconds", TASK_SECONDS}

@@ -23,11 +23,12 @@ from experiments.figure1 import (
     shares,
 )
 from experiments.nocco_epsilon import CASES, NOCCO_EPSILON, epsilon_table
-from experiments.runner import Failure, Request, perform, run_study, tasks_of
+from experiments.runner import Failure, Request, perform, tasks_of
 from experiments.tidy import TASK_SECONDS, Task, TidyFile
 from hsiclasso import make_data1, make_data2
 from hsiclasso.solvers import Breakpoint, Certificate, Status
 from hsiclasso.solvers import Path as SolutionPath
+from tests.experiments.running import done
 
 HERE = Path()
 CAUSAL = np.array([0, 1, 2])
@@ -168,12 +169,12 @@ def test_what_is_not_installed_is_left_out_and_told(capsys):
 def test_a_run_is_complete_repeatable_and_resumed(tmp_path):
     study = small()
     file = TidyFile(tmp_path / "r.csv.gz")
-    assert run_study(study, request(1), file, 1) == []
+    assert done(study, request(1), file, 1) == []
     assert len(file) == 4
     first = file.frame("small")
     again = TidyFile(tmp_path / "r.csv.gz")
     before = {tuple(row) for row in again.frame("small").itertuples(index=False)}
-    assert run_study(study, request(2), again, 1) == []
+    assert done(study, request(2), again, 1) == []
     assert len(again) == 8
     after = again.frame("small")
     # the times of what was done already are as they were
@@ -181,7 +182,7 @@ def test_a_run_is_complete_repeatable_and_resumed(tmp_path):
     fresh = TidyFile(tmp_path / "fresh.csv.gz")
     # as it reaches another process
     sent = pickle.dumps(wrap_non_picklable_objects(study, keep_wrapper=False))
-    run_study(pickle.loads(sent), request(1), fresh, 1)
+    done(pickle.loads(sent), request(1), fresh, 1)
     keys = ["data", "method", "run", "metric"]
     columns = [*keys, "n", "d", "seed", "m", "value"]
 
@@ -212,7 +213,7 @@ def test_rows_of_a_task(method, path):
 def test_timed_studies_measure_time_only(tmp_path):
     file = TidyFile(tmp_path / "t.csv.gz")
     study = replace(TIME_N, cases=(("Data2", 50, 15),))
-    assert run_study(study, request(1), file, 2) == []
+    assert done(study, request(1), file, 2) == []
     frame = file.frame("figure1d")
     assert set(frame["metric"]) == {"seconds", TASK_SECONDS}
     assert set(frame["method"]) == {"HSIC Lasso", figure1.LOOKUP}

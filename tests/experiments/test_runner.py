@@ -5,8 +5,9 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from experiments.contenders import Contender
-from experiments.runner import Clock, Failure, Request, duration, run_study, tasks_of
+from experiments.runner import Clock, Failure, Request, announce, duration, plan, tasks_of
 from experiments.tidy import TASK_SECONDS, Task, TidyFile, rows_of
+from tests.experiments.running import done
 
 EVERYTHING = Request(None, None, None, Path())
 
@@ -42,9 +43,9 @@ def study(tmp_path):
 
 def test_all_is_done_once_and_never_again(study, tmp_path):
     file = TidyFile(tmp_path / "x.gz")
-    assert run_study(study, Request(3, None, None, Path()), file, 1) == []
+    assert done(study, Request(3, None, None, Path()), file, 1) == []
     assert study.log.read_text().split() == ["a0", "b0", "a1", "b1", "a2", "b2"]
-    assert run_study(study, Request(3, None, None, Path()), TidyFile(file.path), 1) == []
+    assert done(study, Request(3, None, None, Path()), TidyFile(file.path), 1) == []
     assert len(study.log.read_text().split()) == 6
     squares = file.frame("squares").query("metric == 'square'")
     assert (squares["value"] == squares["run"] ** 2).all()
@@ -53,27 +54,27 @@ def test_all_is_done_once_and_never_again(study, tmp_path):
 
 def test_more_runs_only_add_what_lacks(study, tmp_path):
     file = TidyFile(tmp_path / "x.gz")
-    run_study(study, Request(1, None, None, Path()), file, 1)
-    run_study(study, Request(2, None, None, Path()), file, 1)
+    done(study, Request(1, None, None, Path()), file, 1)
+    done(study, Request(2, None, None, Path()), file, 1)
     assert study.log.read_text().split() == ["a0", "b0", "a1", "b1"]
 
 
 def test_only_methods_and_data_asked_for(study, tmp_path):
     file = TidyFile(tmp_path / "x.gz")
-    run_study(study, Request(2, ("a",), None, Path()), file, 1)
+    done(study, Request(2, ("a",), None, Path()), file, 1)
     assert study.log.read_text().split() == ["a0", "a1"]
-    run_study(study, Request(2, None, ("other",), Path()), file, 1)
+    done(study, Request(2, None, ("other",), Path()), file, 1)
     assert len(study.log.read_text().split()) == 2
 
 
 def test_one_failure_does_not_stop_the_others_and_is_tried_again(study, tmp_path, capsys):
     file = TidyFile(tmp_path / "x.gz")
-    failures = run_study(study, EVERYTHING, file, 1)
+    failures = done(study, EVERYTHING, file, 1)
     assert [type(failure) for failure in failures] == [Failure]
     assert "RuntimeError at test_runner.py" in failures[0].message
     assert "three is too much" in capsys.readouterr().err
     assert len(TidyFile(file.path)) == 7
-    run_study(study, EVERYTHING, file, 1)
+    done(study, EVERYTHING, file, 1)
     assert study.log.read_text().split()[8:] == ["b3"]
 
 
@@ -88,16 +89,16 @@ def test_an_interrupt_keeps_what_is_done(study, tmp_path, monkeypatch):
 
     monkeypatch.setattr(Squares, "perform", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_study(study, EVERYTHING, file, 1)
+        done(study, EVERYTHING, file, 1)
     assert len(TidyFile(file.path)) == 2
 
 
 def test_what_is_left_out_is_told_once_for_each_reason(study, tmp_path, capsys):
-    run_study(study, Request(1, None, None, Path()), TidyFile(tmp_path / "x.gz"), 1)
+    done(study, Request(1, None, None, Path()), TidyFile(tmp_path / "x.gz"), 1)
     said = capsys.readouterr().err
     assert said.count("left out") == 1
     assert "squares: c is left out on d (1 x 1), d (1 x 2): it is no good." in said
-    run_study(study, Request(1, ("a",), None, Path()), TidyFile(tmp_path / "x.gz"), 1)
+    done(study, Request(1, ("a",), None, Path()), TidyFile(tmp_path / "x.gz"), 1)
     assert "left out" not in capsys.readouterr().err
 
 
@@ -137,7 +138,7 @@ class Threads:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_process_has_one_thread(tmp_path, jobs):
     file = TidyFile(tmp_path / "x.gz")
-    assert run_study(Threads(), EVERYTHING, file, jobs) == []
+    assert done(Threads(), EVERYTHING, file, jobs) == []
     frame = file.frame("threads")
     assert set(frame.query("metric == 'threads'")["value"]) == {1.0}
     assert len(frame) == 12
@@ -147,7 +148,7 @@ def test_timed_studies_run_in_this_process(tmp_path):
     import os
 
     file = TidyFile(tmp_path / "x.gz")
-    run_study(Threads(timed=True), EVERYTHING, file, 2)
+    done(Threads(timed=True), EVERYTHING, file, 2)
     assert set(file.frame("threads").query("metric == 'process'")["value"]) == {float(os.getpid())}
 
 
@@ -161,6 +162,31 @@ def test_the_clock_learns():
     clock.done(tasks[0], None)
     assert clock.estimate() == (14.0, 0)
     assert clock.words() == "4 tasks left, about 14 s"
+
+
+def test_the_time_of_all_is_told_before_any_work(study, tmp_path, capsys):
+    file = TidyFile(tmp_path / "x.gz")
+    for run in range(2):
+        for method in "ab":
+            task = Task("squares", "d", method, 1, 1, run)
+            file.add(rows_of(task, 0, [(1, "square", 0), (1, TASK_SECONDS, 30.0)]))
+    works = [plan(one, EVERYTHING, file) for one in (study, Threads(), Squares(study.log, "new"))]
+    announce(works, file, 2)
+    told = capsys.readouterr().err
+    # four tasks are left of the first study, which is timed: 120 s; the others are not known
+    assert "squares: 4 tasks left, about 2 min." in told
+    assert "threads: 4 tasks left, about 0 s, and 1 kinds of task not timed yet." in told
+    assert "in all about 2 min, and 3 kinds of task not timed yet, on 2 cores." in told
+    assert not study.log.exists()
+
+
+def test_nothing_is_announced_where_nothing_is_left(study, tmp_path, capsys):
+    file = TidyFile(tmp_path / "x.gz")
+    done(study, Request(1, ("a",), None, Path()), file, 1)
+    capsys.readouterr()
+    works = [plan(study, Request(1, ("a",), None, Path()), file)]
+    announce(works, file, 2)
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from experiments.catalogue import Dataset
 from experiments.contenders import CLASSES, REAL, Contender
 from experiments.datasets import MissingDataError
 from experiments.redundancy import redundancies
-from experiments.runner import Request, run_study, tasks_of
+from experiments.runner import Request, tasks_of
 from experiments.splits import SIZES, SplitStudy, judge, split
 from experiments.tidy import TidyFile
 from hsiclasso.evaluation import redundancy_rate
+from tests.experiments.running import done
 
 FOLDER = Path("nowhere")
 
@@ -91,7 +92,7 @@ def test_methods_are_fitted_to_the_training_part_alone():
 def test_good_features_score_better_and_all_sizes_are_there(tmp_path):
     file = TidyFile(tmp_path / "x.gz")
     study = SplitStudy("s", (CLASSES,), {name: METHODS[name] for name in ("first", "last")}, runs=3)
-    assert run_study(study, Request(None, None, None, FOLDER), file, 1) == []
+    assert done(study, Request(None, None, None, FOLDER), file, 1) == []
     frame = file.frame("s").query("metric == 'accuracy'")
     assert sorted(set(frame["m"])) == list(SIZES)
     means = frame.query("m == 10").groupby("method")["value"].mean()
