@@ -25,6 +25,8 @@ from hsiclasso.evaluation import (
     redundancy_rate,
 )
 
+#: Several studies may want the same set.
+_tell_once = functools.cache(tell)
 SIZES = (10, 20, 30, 40, 50)
 
 
@@ -63,7 +65,7 @@ class SplitStudy:
             try:
                 load(name, request.folder)
             except MissingDataError as error:
-                tell(f"{self.name}: {name} is left out. {error}")
+                _tell_once(f"{name} is left out. {error}")
                 continue
             entry = CATALOGUE[name]
             for method, contender in self.methods.items():

@@ -46,6 +46,7 @@ def catalogue(monkeypatch):
 
     monkeypatch.setattr(splits, "load", load)
     splits._stored.cache_clear()
+    splits._tell_once.cache_clear()
 
 
 def _in_order(X, y, m, kind, seed):
@@ -131,6 +132,8 @@ def test_what_cannot_run_is_told_of(capsys):
     tasks = list(tasks_of(study, Request(None, None, None, FOLDER)))
     said = capsys.readouterr().err
     assert "absent is left out. It is to be had from nobody." in said
+    list(SplitStudy("another", ("absent",), METHODS).candidates(Request(None, None, None, FOLDER)))
+    assert capsys.readouterr().err == ""
     assert f"last is left out on {CLASSES} (48 x 80): it is too slow." in said
     assert "numbers only" in said
     assert [(task.method, task.run) for task in tasks] == [
