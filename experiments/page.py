@@ -219,8 +219,8 @@ def runs(file: TidyFile) -> list[str]:
                      f"{low} to {high}", duration(spent) if spent else MISSING])  # fmt: skip
     head = ["study", "sets", "methods", "runs", "seeds", "time on one core"]
     words = (
-        "Made by `python -m experiments all`; every number is in "
-        f"`{file.path.name}`, with the seed of its draw or split."
+        f"Every number is in `{file.path.name}`, with the seed of its draw or split; `python -m "
+        "experiments all` adds the runs that are not there yet."
     )
     return [words, "", *table(head, rows)] if rows else _NONE
 
