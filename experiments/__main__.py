@@ -9,6 +9,7 @@ from the results that are there.
 
 import argparse
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,9 +85,16 @@ def wanted(targets: list[str]) -> list[tuple[Study, tuple[str, ...] | None]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing; return 1 if something failed, 2 for wrong data, 130 if interrupted."""
+    """Run what is missing; return 1 on a failure, 2 for bad data or folder, 130 if interrupted."""
     chosen = parse(arguments)
-    file = TidyFile(chosen.out / "paper.csv.gz")
+    try:
+        # before any work: what cannot be saved is not begun
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=chosen.out).close()
+        file = TidyFile(chosen.out / "paper.csv.gz")
+    except (OSError, ValueError) as error:
+        tell(f"--out {chosen.out}: {error}")
+        return 2
     methods = tuple(chosen.methods) if chosen.methods else None
     sets = tuple(chosen.sets) if chosen.sets else None
     request = Request(chosen.runs, methods, sets, chosen.data)
@@ -114,7 +122,6 @@ def show(file: TidyFile, out: Path) -> None:
     """Draw the figures and write the page: this folder's, or a copy of it beside other results."""
     page = PAGE
     if out.resolve() != OUT:
-        out.mkdir(parents=True, exist_ok=True)
         page = out / PAGE.name
         page.write_text(PAGE.read_text().replace("](results/", "]("))
     write_figures(file, out)

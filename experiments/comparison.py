@@ -153,11 +153,15 @@ def table4(file: TidyFile) -> list[str]:
 def _readings(frame: pd.DataFrame) -> Iterator[tuple[list[str], pd.DataFrame, float]]:
     """Yield the words, the rows with the metric "red", and the factor of every reading.
 
-    All on the runs for which every reading was taken.
+    Of a set and a method that have them all, only the runs for which every one was taken.
     """
     others = [name for name in dict.fromkeys(frame["metric"]) if name.startswith(_READING)]
     if others:
-        frame = frame[frame["run"].isin(set(frame.loc[frame["metric"] == others[-1], "run"]))]
+        pair = ["data", "method"]
+        taken = frame.loc[frame["metric"] == others[-1], [*pair, "run"]]
+        tasks = pd.MultiIndex.from_frame(frame[[*pair, "run"]])
+        without = ~pd.MultiIndex.from_frame(frame[pair]).isin(pd.MultiIndex.from_frame(taken[pair]))
+        frame = frame[tasks.isin(pd.MultiIndex.from_frame(taken)) | without]
     for metric, (m, rows), (words, factor) in itertools.product(
         ("red", *others),
         ((str(M), frame[frame["m"] == M]), (_TOGETHER, frame)),

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import zlib
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -98,7 +99,12 @@ class TidyFile:
         self.path = path
         self._rows: dict[Task, list[Row]] = {}
         if path.exists():
-            self._read()
+            try:
+                self._read()
+            except (EOFError, OSError, TypeError, zlib.error) as error:
+                raise ValueError(
+                    f"{path} cannot be read as results ({error}). Move it away to begin anew."
+                ) from error
 
     def _read(self) -> None:
         kinds = [field.type for field in fields(Row)]

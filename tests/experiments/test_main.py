@@ -101,6 +101,22 @@ def test_wrong_data_end_the_command_with_the_reason(run, capsys, monkeypatch):
     assert "wrong checksum" in capsys.readouterr().err
 
 
+def test_a_folder_that_cannot_be_used_is_told_before_any_work(run, capsys):
+    run.out.write_text("a file")
+    assert command.main(["first", "--out", str(run.out), "--data", "somewhere"]) == 2
+    assert f"--out {run.out}: " in capsys.readouterr().err
+    assert run.drawn == []
+
+
+def test_results_that_cannot_be_read_are_left_alone(run, capsys):
+    run.out.mkdir()
+    for content in (b"no gzip", b"\x1f\x8b\x08\x00 broken"):
+        (run.out / "paper.csv.gz").write_bytes(content)
+        assert command.main(["first", "--out", str(run.out), "--data", "somewhere"]) == 2
+        assert "cannot be read as results" in capsys.readouterr().err
+        assert (run.out / "paper.csv.gz").read_bytes() == content
+
+
 def test_the_page_alone_runs_nothing(run):
     code, file = run("page")
     assert (code, len(file)) == (0, 0)

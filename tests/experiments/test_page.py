@@ -131,6 +131,10 @@ def test_readings_are_measured_against_table_4(file):
     assert found["reading", "m", "times"] == [
         "AR10P", "PIE10P", "TOX", "all cells", "correlation", "within one sd",
     ]  # fmt: skip
+    # a method without other readings keeps all its runs
+    add(file, "tables", "pixraw10P", "SpAM", [(50, "red", 0.388), (50, "accuracy", 0.5)], run=9)
+    also = {tuple(row[:3]): row[3:] for row in rows(file, "readings") if len(row) == 10}
+    assert also["features, train", "50", "1"][2] == ".000"
     # differences .010, .031, .000: mean .0137; the first and the last are within one deviation
     assert found["features, train", "50", "1"][:4] == [".010", ".031", ".000", ".014"]
     assert found["features, train", "50", "1"][5] == "2 of 3"
