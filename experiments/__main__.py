@@ -66,7 +66,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         known = list(dict.fromkeys(name for study in studies for name in getattr(study, option)))
         for name in getattr(chosen, option) or ():
             if name not in known:
-                parser.error(f"--{option} {name!r} does not exist; there are {', '.join(known)}.")
+                parser.error(f"--{option} {name!r} does not exist; there are {'; '.join(known)}.")
     for option in ("runs", "jobs"):
         value = getattr(chosen, option)
         if value is not None and value < 1:

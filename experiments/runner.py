@@ -170,10 +170,11 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Work:
-    """What a study lacks, and where its data lie."""
+    """What a study lacks, of how many tasks asked for, and where its data lie."""
 
     study: Study
     todo: list[Task]
+    asked: int
     folder: Path
 
     def clock(self, file: TidyFile, jobs: int) -> Clock:
@@ -183,8 +184,9 @@ class Work:
 
 def plan(study: Study, request: Request, file: TidyFile) -> Work:
     """List what is asked for and not in the file; what is left out is told."""
-    todo = [task for task in tasks_of(study, request) if task not in file]
-    return Work(study, todo, request.folder)
+    tasks = tasks_of(study, request)
+    todo = [task for task in tasks if task not in file]
+    return Work(study, todo, len(tasks), request.folder)
 
 
 def announce(works: Iterable[Work], file: TidyFile, jobs: int) -> None:
@@ -203,7 +205,8 @@ def run(work: Work, file: TidyFile, jobs: int) -> list[Failure]:
     """Do the work. The file is saved as results come, and if the work is interrupted."""
     study = work.study
     if not work.todo:
-        tell(f"{study.name}: everything is done already.")
+        words = "everything is done already" if work.asked else "there is nothing that can be run"
+        tell(f"{study.name}: {words}.")
         return []
     clock = work.clock(file, jobs)
     failures = []

@@ -102,6 +102,15 @@ def test_what_is_left_out_is_told_once_for_each_reason(study, tmp_path, capsys):
     assert "left out" not in capsys.readouterr().err
 
 
+def test_nothing_to_run_is_not_called_done(study, tmp_path, capsys):
+    file = TidyFile(tmp_path / "x.gz")
+    done(study, Request(1, ("c",), None, Path()), file, 1)
+    assert "squares: there is nothing that can be run." in capsys.readouterr().err
+    done(study, Request(1, ("a",), None, Path()), file, 1)
+    done(study, Request(1, ("a",), None, Path()), file, 1)
+    assert "squares: everything is done already." in capsys.readouterr().err
+
+
 def test_slow_methods_have_fewer_runs_unless_they_are_asked_for(study):
     study.methods["a"] = Contender(None, runs=2)
     try:
