@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from hsiclasso.dependence import factors as factors_module
 from hsiclasso.dependence import levels as levels_module
-from hsiclasso.dependence import problem as problem_module
 from hsiclasso.dependence import relate as relate_module
 from hsiclasso.dependence import scan as scan_module
 from hsiclasso.embedding import Delta, Gaussian, Laplace, Linear, Polynomial, Samples
@@ -61,7 +61,7 @@ def assert_close(one, other, tol=1e-9):
 def test_threads_change_not_a_bit(kernel, form, measure, setting, rng, monkeypatch):
     monkeypatch.setattr(scan_module, "_BLOCK", 5 * N)
     monkeypatch.setattr(scan_module, "_BYTES", 5 * N)
-    monkeypatch.setattr(problem_module, "_STACK", 64 * N)
+    monkeypatch.setattr(factors_module, "_STACK", 64 * N)
     samples, X = make_samples(rng, N, *SETTINGS[setting]), FORMS[form](rng, table(rng))
     y = rng.standard_normal(N)
     one = results(X, y, kernel, measure, samples)
@@ -80,7 +80,7 @@ def test_blocks_do_not_matter(kernel, form, measure, rng, monkeypatch):
     for size in (1, 7 * N):
         monkeypatch.setattr(scan_module, "_BLOCK", size)
         monkeypatch.setattr(scan_module, "_BYTES", size)
-        monkeypatch.setattr(problem_module, "_STACK", size)
+        monkeypatch.setattr(factors_module, "_STACK", size)
         assert_close(results(X, y, kernel, measure, samples), whole, 1e-12)
 
 

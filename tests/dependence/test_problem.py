@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from hsiclasso import InvalidInputError
-from hsiclasso.dependence import DependenceProblem, make_measure
-from hsiclasso.dependence import problem as problem_module
+from hsiclasso.dependence import DependenceProblem, factors, make_measure, packed
+from hsiclasso.dependence.factors import FactorProducts
+from hsiclasso.dependence.packed import PackedProducts
 from hsiclasso.embedding import Delta, Gaussian, Laplace
 from tests import oracles
 from tests.columns import KINDS, make
@@ -34,7 +35,7 @@ def table():
 
 @pytest.mark.parametrize("measure", ["hsic", "nhsic", "nocco"])
 @pytest.mark.parametrize("tol", [1e-6, 1e-10])
-def test_entries(table, measure, tol):
+def test_entries(table, measure, tol, products):
     X, y = table
     problem = build(X, y, measure, tol=tol)
     scaled = [np.ldexp(x, -np.frexp(np.abs(x).max())[1]) for x in X.T]
@@ -49,7 +50,7 @@ def test_entries(table, measure, tol):
     np.testing.assert_allclose(problem.target_norm2, np.sum(T * T), rtol=2 * tol)
 
 
-def test_blocks_are_parts_of_one_matrix(table):
+def test_blocks_are_parts_of_one_matrix(table, products):
     problem = build(*table)
     whole = problem.block(np.arange(12), np.arange(12))
     rows, cols = np.array([5, 2]), np.array([0, 11, 5])
@@ -57,21 +58,42 @@ def test_blocks_are_parts_of_one_matrix(table):
     np.testing.assert_allclose(problem.block(cols, rows), whole[np.ix_(cols, rows)], rtol=1e-12)
 
 
-def test_entries_are_computed_once(table, monkeypatch):
+@pytest.mark.parametrize("measure", ["hsic", "nhsic"])
+def test_entries_are_computed_once(table, measure, products, monkeypatch):
+    problem = build(*table, measure)
+    rows, cols = np.array([3, 1, 7]), np.array([2, 5])
+    first = problem.block(rows, cols)
+    kind = PackedProducts if products == "packed" else FactorProducts
+    asked = []
+
+    def complete(_self, _rows, _cols, out):
+        asked.append(np.isnan(out))
+        out[np.isnan(out)] = -1.0
+
+    monkeypatch.setattr(kind, "complete", complete)
+    np.testing.assert_array_equal(problem.block(rows[::-1], cols), first[::-1])
+    assert not asked
+    again = problem.block(np.array([7, 4, 3]), np.array([5, 0, 2]))
+    expected = [[first[2, 1], -1, first[2, 0]], [-1, -1, -1], [first[0, 1], -1, first[0, 0]]]
+    np.testing.assert_array_equal(again, expected)
+    np.testing.assert_array_equal(asked, [np.equal(expected, -1)])
+
+
+def test_only_what_is_missing_is_computed(table, products):
+    """Entries that are there stay, right or wrong."""
     problem = build(*table)
-    first = problem.block(np.array([3, 1, 7]), np.array([2, 5]))
-    made = []
-    monkeypatch.setattr(
-        problem_module,
-        "_energies",
-        lambda left, right, _threads: made.append((len(left), len(right))) or np.zeros((1, 2)),
-    )
-    again = problem.entries(np.array([7, 4, 3]), np.array([5, 2]))
-    assert made == [(1, 2)]  # only the row of column 4 was missing
-    np.testing.assert_array_equal(again, [first[2, ::-1], [0, 0], first[0, ::-1]])
+    rows, cols = np.arange(8), np.arange(5, 11)
+    whole = problem.inner_products(rows, cols)
+    out = np.where(np.random.default_rng(0).random(whole.shape) < 0.5, -1.0, np.nan)
+    known = out == -1
+    problem._products.complete(rows, cols, out)
+    assert (out[known] == -1).all()
+    np.testing.assert_allclose(out[~known], whole[~known], rtol=1e-12)
 
 
-def test_threads_change_nothing(table):
+def test_threads_change_nothing(table, products, monkeypatch):
+    monkeypatch.setattr(packed, "_STEP", 1)
+    monkeypatch.setattr(packed, "_MANY", 1)
     X, y = table
     one = build(X, y).block(np.arange(3), np.arange(12))
     two = build(X, y, n_threads=2).block(np.arange(3), np.arange(12))
@@ -79,17 +101,20 @@ def test_threads_change_nothing(table):
 
 
 def test_a_full_cache_changes_nothing(table, monkeypatch):
+    monkeypatch.setattr(packed, "_MOST_SAMPLES", 0)
     whole = build(*table).block(np.arange(12), np.arange(12))
-    monkeypatch.setattr(problem_module, "_CACHE_BYTES", (1, 1))
-    monkeypatch.setattr(problem_module, "_STACK", 1)
+    monkeypatch.setattr(factors, "_CACHE_BYTES", (1, 1))
+    monkeypatch.setattr(factors, "_STACK", 1)
     np.testing.assert_allclose(build(*table).block(np.arange(12), np.arange(12)), whole, rtol=1e-12)
 
 
-def test_constant_columns_have_zero_entries(rng):
+@pytest.mark.parametrize("measure", ["hsic", "nhsic"])
+def test_constant_columns_have_zero_entries(measure, rng, products):
     X = rng.standard_normal((30, 3))
     X[:, 1] = 1.0
-    problem = build(X, rng.standard_normal(30))
+    problem = build(X, rng.standard_normal(30), measure)
     block = problem.block(np.arange(3), np.arange(3))
+    np.testing.assert_allclose(problem.diagonal(np.arange(3)), np.diag(block), rtol=1e-12)
     assert (block[1] == 0).all()
     assert (block[:, 1] == 0).all()
     assert block[0, 2] > 0
@@ -113,12 +138,12 @@ def test_kernels_may_differ(measure, missing, rng):
     np.testing.assert_allclose(one, whole[6:, 1:2], rtol=1e-9)
 
 
-def test_matrices_are_made_once(rng):
-    problem = build(rng.standard_normal((30, 4)), rng.standard_normal(30))
-    first, second, again = problem.matrices(np.array([2, 1, 2]))
+def test_factors_are_made_once(rng):
+    products = FactorProducts(make_features(rng.standard_normal((30, 4))), make_measure("hsic"), 1)
+    first, second, again = products.matrices(np.array([2, 1, 2]))
     assert first is again is not second
-    assert problem.matrices(np.array([2]), keep=True)[0] is first
-    assert problem.matrices(np.array([2]))[0] is first
+    assert products.matrices(np.array([2]), keep=True)[0] is first
+    assert products.matrices(np.array([2]))[0] is first
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf])

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hsiclasso.dependence import DependenceProblem, make_measure
+from hsiclasso.dependence import make_measure
+from hsiclasso.dependence.factors import FactorProducts
 from hsiclasso.embedding import Delta, Gaussian, Laplace, Linear, Polynomial
 from tests.columns import KINDS, make
 from tests.dependence.compare import (
@@ -100,11 +101,9 @@ def test_a_tight_tolerance(kernel, measure, rng):
     ],
 )
 def test_polynomials_whose_trace_is_not_that_of_the_weight(measure, kernel, rng):
-    X, y = rng.standard_normal((60, 3)), rng.standard_normal(60)
-    samples = make_samples(rng, 60)
+    X, samples = rng.standard_normal((60, 3)), make_samples(rng, 60)
     features = make_features(X, kernel, samples, joint={0: ("all", np.arange(3))})
-    problem = DependenceProblem(features, find(features, y, measure), make_measure(measure))
-    (factor,) = problem.matrices(np.array([0]))
+    (factor,) = FactorProducts(features, make_measure(measure), 1).matrices(np.array([0]))
     (A,) = dense_features([X.T], kernel, measure, samples)
     # entries are up to 1e9 times as large as what is left of them: so is their rounding
     assert np.linalg.norm(factor.rows.T @ factor.rows - A) <= 1e-5 * np.linalg.norm(A)

@@ -23,9 +23,6 @@ from hsiclasso.selectors.targets import PreparedTarget
 
 __all__ = ["KernelDependency", "KernelRelations", "relate_features", "relate_kernel"]
 
-#: Columns of a block up to which their factors are kept for the next.
-_FEW = 16
-
 
 @dataclass(frozen=True)
 class KernelRelations:
@@ -120,6 +117,4 @@ class KernelDependency:
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the dependence of features `rows` on features `cols`."""
-        # few are asked for again; were those of many kept, they would be all in the end
-        found = self._problem.inner_products(rows, cols, keep=cols.size <= _FEW)
-        return np.maximum(found, 0.0)
+        return np.maximum(self._problem.inner_products(rows, cols), 0.0)

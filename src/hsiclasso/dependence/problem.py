@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable
-
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.dependence.entries import Entries
+from hsiclasso.dependence.factors import FactorProducts
 from hsiclasso.dependence.measures import Measure
+from hsiclasso.dependence.packed import PackedProducts, can_be_packed
 from hsiclasso.dependence.scan import Scan
-from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Factor, Features, LaplaceMatrix, Matrix
+from hsiclasso.embedding import Features
 
 __all__ = ["DependenceProblem"]
-
-#: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
-#: double precision, between these limits.
-_CACHE_BYTES = (32 * 2**20, 512 * 2**20)
-#: Where columns are many and short, more of them: so many bytes for each, up to twice the least.
-_CACHE_PER_COLUMN = 6400
-#: Parts of a block that are worth a pool of threads.
-_MIN_PARTS = 8
-#: Shares of the samples that threads take when columns are few.
-_SHARES = 4
-#: Doubles of stacked factors multiplied at once.
-_STACK = 1 << 18
-#: Fewest samples multiplied at once.
-_LEAST_RUN = 256
 
 
 class DependenceProblem:
@@ -54,194 +38,28 @@ class DependenceProblem:
         *,
         n_threads: int = 1,
     ) -> None:
-        self._features = features
-        self._measure = measure
-        self._n_threads = n_threads
-        self._cache: OrderedDict[int, Matrix] = OrderedDict()
-        self._kept: dict[int, Matrix] = {}
-        least, most = _CACHE_BYTES
-        least = int(np.clip(_CACHE_PER_COLUMN * features.n_features, least, 2 * least))
-        self._free_bytes = int(np.clip(features.source.n_stored, least, most))
-        self._norm2: dict[int, float] = {}
-        self._log: list[tuple[IntArray, IntArray, FloatArray]] = []
-        # a stack of factors, of rank 16 or so, should stay small
-        self._step = max(1, _STACK // (16 * features.n_samples))
-        self._many = _MIN_PARTS * self._step
-        self._lock = threading.Lock()
+        products = PackedProducts if can_be_packed(features, measure) else FactorProducts
+        self._products = products(features, measure, n_threads)
+        self._entries = Entries(features.n_features)
         self.linear = scan.relevance
         self.target_norm2 = scan.target_norm2
 
-    def matrices(self, columns: IntArray, *, keep: bool = False) -> list[Matrix]:
-        """Return the matrices of some features, made or remembered.
-
-        With `keep` they are remembered for good, else as long as there is room.
-        """
-        wanted = columns.tolist()
-        with self._lock:
-            made = {k: self._recall(k, keep) for k in wanted if k in self._kept or k in self._cache}
-        missing = [k for k in dict.fromkeys(wanted) if k not in made]
-        if missing:
-            fresh = self._features.matrices(np.array(missing), self._measure.epsilon)
-            for k, matrix in zip(missing, fresh, strict=True):
-                made[k] = self._measure.finish(matrix)
-            with self._lock:
-                for k in missing:
-                    self._remember(k, made[k], keep)
-        return [made[k] for k in wanted]
-
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of A_k."""
-        unknown = np.array([k for k in rows.tolist() if k not in self._norm2], dtype=np.int64)
-        self._for_parts(lambda part: len(self.matrices(unknown[part])), unknown.size)
-        return np.array([self._norm2[k] for k in rows.tolist()])
+        return self._products.norms2(rows)
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        r"""Return :math:`G_{kl} = \|F_k F_l^\top\|_F^2` for k in `rows` and l in `cols`.
+        r"""Return :math:`G_{kl} = \langle A_k, A_l\rangle` for k in `rows` and l in `cols`.
 
-        The factors of `cols`, which a solver asks for again and again, are kept.
+        An entry is computed once. What was made of `cols`, which a solver asks for again and
+        again, is kept.
         """
-        out = self.inner_products(rows, cols, keep=True)
-        self._log.append((rows, cols, out))
+        out = self._entries.recall(rows, cols)
+        if np.isnan(out).any():
+            self._products.complete(rows, cols, out)
+            self._entries.remember(rows, cols, out)
         return out
 
-    def entries(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the same as `block`, from earlier blocks as far as they go."""
-        out = self._recall_block(rows, cols)
-        patterns, which = np.unique(np.isnan(out), axis=0, return_inverse=True)
-        for i, missing in enumerate(patterns):
-            if missing.any():
-                like = np.flatnonzero(which.ravel() == i)
-                out[np.ix_(like, missing)] = self.inner_products(
-                    rows[like], cols[missing], keep=True
-                )
-        return out
-
-    def _recall_block(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return a block of G with NaN for what was never computed."""
-        out = np.full((rows.size, cols.size), np.nan)
-        row_finder, col_finder = _Finder(rows), _Finder(cols)
-        for known_rows, known_cols, block in self._log:
-            (at_row, from_row), (at_col, from_col) = row_finder(known_rows), col_finder(known_cols)
-            out[np.ix_(at_row, at_col)] = block[np.ix_(from_row, from_col)]
-        return out
-
-    def inner_products(self, rows: IntArray, cols: IntArray, *, keep: bool) -> FloatArray:
-        """Return the same as `block`, and remember neither it nor, unless to `keep`, factors."""
-        out = np.empty((rows.size, cols.size))
-        right = self.matrices(cols, keep=keep)
-
-        def fill(part: slice) -> int:
-            # few columns are shared out among threads by samples, many by columns
-            spare = self._n_threads if out.shape[0] < self._many else 1
-            out[part] = _inner_products(self.matrices(rows[part]), right, spare)
-            return 0
-
-        self._for_parts(fill, rows.size)
-        return out
-
-    def _for_parts(self, fill: Callable[[slice], int], size: int) -> None:
-        # starting threads costs more than a few small products
-        run_threaded(fill, self._parts(size), self._n_threads if size >= self._many else 1)
-
-    def _parts(self, size: int) -> list[slice]:
-        step = self._step
-        return [slice(start, min(size, start + step)) for start in range(0, size, step)]
-
-    def _recall(self, column: int, keep: bool) -> Matrix:
-        if column in self._kept:
-            return self._kept[column]
-        if keep:
-            self._kept[column] = self._cache.pop(column)
-            self._free_bytes += self._kept[column].nbytes
-            return self._kept[column]
-        self._cache.move_to_end(column)
-        return self._cache[column]
-
-    def _remember(self, column: int, matrix: Matrix, keep: bool) -> None:
-        self._norm2[column] = matrix.norm**2
-        if keep:
-            self._kept[column] = matrix
-        elif column not in self._cache:
-            self._cache[column] = matrix
-            self._free_bytes -= matrix.nbytes
-            while self._free_bytes < 0 and self._cache:
-                _, oldest = self._cache.popitem(last=False)
-                self._free_bytes += oldest.nbytes
-
-
-class _Finder:
-    """Finds columns in a list of columns."""
-
-    def __init__(self, columns: IntArray) -> None:
-        self._order = np.argsort(columns)
-        self._sorted = columns[self._order]
-
-    def __call__(self, wanted: IntArray) -> tuple[IntArray, IntArray]:
-        """Positions in the list, and in `wanted`, of the columns that are in both."""
-        place = np.minimum(np.searchsorted(self._sorted, wanted), self._sorted.size - 1)
-        found = np.flatnonzero(self._sorted[place] == wanted)
-        return self._order[place[found]], found
-
-
-def _inner_products(left: list[Matrix], right: list[Matrix], n_threads: int) -> FloatArray:
-    """Inner products of matrices, factored or known by their products."""
-    above, beside = ([m for m in side if isinstance(m, Factor)] for side in (left, right))
-    if len(above) == len(left) and len(beside) == len(right):
-        return _energies(above, beside, n_threads)
-    out = np.zeros((len(left), len(right)))
-    rows, cols = (
-        np.array([isinstance(m, Factor) for m in side], dtype=bool) for side in (left, right)
-    )
-    if above and beside:
-        out[np.ix_(rows, cols)] = _energies(above, beside, n_threads)
-    for j, matrix in enumerate(right):
-        if isinstance(matrix, LaplaceMatrix):
-            out[:, j] = [_with_product(other, matrix) for other in left]
-    for i, matrix in enumerate(left):
-        if isinstance(matrix, LaplaceMatrix):
-            out[i, cols] = [_with_product(other, matrix) for other in beside]
-    return out
-
-
-def _with_product(other: Matrix, matrix: LaplaceMatrix) -> float:
-    if isinstance(other, LaplaceMatrix):
-        return matrix.inner(other)
-    return float(np.sum(other.rows * matrix.product(other.rows)))
-
-
-def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatArray:
-    """Squared Frobenius norms of ``F_k F_l'`` for k in `left` and l in `right`.
-
-    The products are summed over runs of samples, so that stacked factors stay in cache.
-    """
-    (left_rows, left_starts), (right_rows, right_starts) = _rows(left), _rows(right)
-    n = left_rows[0].shape[1]
-    height = sum(map(len, left_rows)) + sum(map(len, right_rows))
-    run = max(_LEAST_RUN, _STACK // height)
-    # the shares do not depend on the number of threads, lest the sums should
-    share = run * -(-n // (run * _SHARES))
-    products: dict[int, FloatArray] = {}
-
-    def multiply(start: int) -> int:
-        stop = min(n, start + share)
-        product: FloatArray | float = 0.0
-        for first in range(start, stop, run):
-            samples = slice(first, min(first + run, stop))
-            stacked = np.concatenate([rows[:, samples] for rows in left_rows])
-            others = np.concatenate([rows[:, samples] for rows in right_rows])
-            product = product + stacked @ others.T
-        products[start] = np.asarray(product)
-        return 0
-
-    starts = range(0, n, share)
-    run_threaded(multiply, starts, n_threads)
-    energies = np.square(sum(products[start] for start in starts))
-    return np.add.reduceat(np.add.reduceat(energies, right_starts, axis=1), left_starts, axis=0)
-
-
-def _rows(factors: list[Factor]) -> tuple[list[FloatArray], IntArray]:
-    """Rows of factors, and where each begins if they are stacked."""
-    # the factor of a constant column has no rows: a row of zeros stands for it
-    rows = [f.rows if len(f.rows) else np.zeros((1, f.rows.shape[1])) for f in factors]
-    ranks = np.array([len(part) for part in rows])
-    return rows, np.cumsum(ranks) - ranks
+    def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the same as `block`, computed afresh and not remembered."""
+        return self._products.inner_products(rows, cols)

@@ -20,6 +20,7 @@ __all__ = [
     "choose_features",
     "count_pairs_within",
     "features_needed",
+    "gaussian_kernel",
     "hermite_features",
     "median_of_pairs",
     "pivoted_cholesky",
@@ -272,6 +273,14 @@ def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
 
 
 @compiled
+def gaussian_kernel(z: FloatArray, centre: float, out: FloatArray) -> None:
+    """Evaluate the Gaussian kernel of width 1 between the values of `z` (n,) and a centre."""
+    for i in range(z.size):
+        delta = z[i] - centre
+        out[i] = _exp(max(-690.0, -0.5 * delta * delta))
+
+
+@compiled
 def pivoted_cholesky(
     z: FloatArray, weights: FloatArray, allowed: float, factor: FloatArray,
     residual: FloatArray, rank: int,
@@ -292,10 +301,7 @@ def pivoted_cholesky(
         if residual[pivot] <= 0.0:
             break
         row = factor[rank]
-        centre = z[pivot]
-        for i in range(n):
-            delta = z[i] - centre
-            row[i] = _exp(max(-690.0, -0.5 * delta * delta))
+        gaussian_kernel(z, z[pivot], row)
         for earlier in range(rank):
             _subtract(row, factor[earlier, pivot], factor[earlier])
         inverse_root = 1.0 / math.sqrt(residual[pivot])

@@ -129,7 +129,7 @@ class Embedding:
         others : ndarray
             Positions of the other columns that vary: `rows` expands them.
         """
-        varies = self._scale(block, weights)
+        varies = self.scale(block, weights)
         one_width = isinstance(self.kernel, Gaussian) and len(self.kernel.widths) == 1
         if not one_width or self.method == "cholesky":
             nothing = np.zeros(0, dtype=np.int64)
@@ -209,8 +209,8 @@ class Embedding:
             return replace(self, kernel=replace(self.kernel, observed=share))
         return self
 
-    def _scale(self, block: FloatArray, weights: FloatArray | None) -> BoolArray:
-        """Bring columns to the scale of the kernel, in place; tell which vary."""
+    def scale(self, block: FloatArray, weights: FloatArray | None = None) -> BoolArray:
+        """Bring the rows of (k, n) to the scale of the kernel, in place; tell which vary."""
         kernel = self.kernel
         if isinstance(kernel, Delta):
             return np.asarray(np.ptp(block, axis=1) > 0)

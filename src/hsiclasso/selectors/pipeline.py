@@ -340,11 +340,12 @@ class _Table:
         similarity = np.zeros((selected.size, others.size))
         if n_neighbors and selected.size and others.size:
             norms = self.problem.diagonal(selected)[:, None] * self.problem.diagonal(others)
-            entries = self.problem.entries(others, selected).T
+            entries = self.problem.block(others, selected).T
             similarity = entries / np.sqrt(np.where(norms > 0, norms, 1.0))
         described = []
         for k, row in zip(selected.tolist(), similarity, strict=True):
-            nearest = [j for j in np.argsort(-row, kind="stable") if others[j] != k][:n_neighbors]
+            order = np.argsort(-row, kind="stable")
+            nearest = order[others[order] != k][:n_neighbors]
             neighbours = (
                 Neighbour(self.table.name(int(others[j])), int(others[j]), float(row[j]))
                 for j in nearest

@@ -138,12 +138,14 @@ class Candidates:
     def refine(self, candidates: IntArray) -> None:
         """Compute the missing entries of some pulled candidates."""
         total = len(self.ever)
-        known = self._known[candidates]
-        for first in np.unique(known[known < total]):
-            group = candidates[known == first]
-            missing = self.order[self.ever[first:]]
-            self._rows[group, first:total] = self._problem.block(self.order[group], missing)
-            self._known[group] = total
+        behind = candidates[self._known[candidates] < total]
+        if not behind.size:
+            return
+        # those that know more are asked for it again: one block instead of one for each number
+        first = int(self._known[behind].min())
+        missing = self.order[self.ever[first:]]
+        self._rows[behind, first:total] = self._problem.block(self.order[behind], missing)
+        self._known[behind] = total
 
     def gram(self, slots: list[int]) -> FloatArray:
         """Return G among features that ever joined."""

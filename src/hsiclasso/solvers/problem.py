@@ -32,7 +32,10 @@ class QuadraticProblem(Protocol):
         """Return G[k, k] for the given k."""
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return G[rows][:, cols]. All entries must be non-negative."""
+        """Return G[rows][:, cols]. All entries must be non-negative.
+
+        Entries may be asked for more than once: if they are dear, they should be remembered.
+        """
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,105 @@
+"""Compiled loops of packed Gram matrices; `tests/dependence` has a NumPy twin of each.
+
+A packed matrix has n (n + 1) / 2 numbers: the rows of its lower triangle, one after the other,
+with what is off the diagonal times the root of 2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hsiclasso._compile import compiled, summing
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.embedding._loops import gaussian_kernel
+
+__all__ = ["multiply_packed", "pack"]
+
+_ROOT_2 = math.sqrt(2.0)
+
+
+@summing
+def _sum(row: FloatArray) -> float:
+    total = 0.0
+    for i in range(row.size):
+        total += row[i]
+    return total
+
+
+@summing
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def _add(row: FloatArray, out: FloatArray) -> None:
+    for i in range(row.size):
+        out[i] += row[i]
+
+
+@compiled
+def _centre(row: FloatArray, means: FloatArray, shift: float) -> None:
+    for i in range(row.size):
+        row[i] = _ROOT_2 * (row[i] - means[i] - shift)
+
+
+@compiled
+def _pack(z: FloatArray, means: FloatArray, out: FloatArray) -> None:
+    """Fill `out` (p,) with the packed, centred Gaussian Gram matrix of `z` (n,)."""
+    n = z.size
+    means[:] = 1.0
+    first = 0
+    for i in range(n):
+        row = out[first : first + i]
+        gaussian_kernel(z[:i], z[i], row)
+        _add(row, means)
+        means[i] += _sum(row)
+        first += i + 1
+    for i in range(n):
+        means[i] /= n
+    mean = _sum(means) / n
+    first = 0
+    for i in range(n):
+        _centre(out[first : first + i], means, means[i] - mean)
+        out[first + i] = 1.0 - 2.0 * means[i] + mean
+        first += i + 1
+
+
+@compiled
+def pack(block: FloatArray, out: FloatArray, norm2: FloatArray) -> None:
+    """Fill `out` (k, p) with the packed matrices of the rows of `block` (k, n).
+
+    `norm2` (k,) gets their squared norms.
+    """
+    means = np.empty(block.shape[1])
+    for j in range(block.shape[0]):
+        _pack(block[j], means, out[j])
+        norm2[j] = _dot(out[j], out[j])
+
+
+@compiled
+def multiply_packed(
+    block: FloatArray, packed: FloatArray, places: IntArray, out: FloatArray, norm2: FloatArray
+) -> None:
+    """Put inner products of rows of `block` (k, n) and packed matrices where `out` (k, c) is NaN.
+
+    The packed matrices are the rows `places` (c,) of `packed`. Where `norm2` (k,) is NaN it gets
+    the squared norm of the matrix of the row.
+    """
+    means, left = np.empty(block.shape[1]), np.empty(packed.shape[1])
+    for j in range(block.shape[0]):
+        made = False
+        for c in range(-1, places.size):
+            if not math.isnan(norm2[j] if c < 0 else out[j, c]):
+                continue
+            if not made:
+                _pack(block[j], means, left)
+                made = True
+            if c < 0:
+                norm2[j] = _dot(left, left)
+            else:
+                out[j, c] = _dot(left, packed[places[c]])

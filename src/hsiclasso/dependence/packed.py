@@ -1,0 +1,133 @@
+r"""Inner products of the features' matrices where samples are few: the matrices themselves.
+
+The centred Gram matrix of n samples is symmetric: n (n + 1) / 2 numbers, those off the diagonal
+times :math:`\sqrt 2`, have its inner products. Of a Gaussian kernel they are made in a few
+microseconds each if n is small, sooner than a factor of low rank and without its error, so
+that those of candidates are made, multiplied and forgotten.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.measures import Measure
+from hsiclasso.dependence.threads import run_threaded
+from hsiclasso.embedding import Features, Gaussian
+
+__all__ = ["PackedProducts", "can_be_packed"]
+
+#: Samples up to which it pays.
+_MOST_SAMPLES = 128
+#: Features that a thread takes at once, and the fewest that are worth a pool of threads.
+_STEP, _MANY = 256, 1024
+
+
+def can_be_packed(features: Features, measure: Measure) -> bool:
+    """Tell whether all features are Gaussian, on all of few samples that count the same."""
+    embedding = features.embeddings[0]
+    return (
+        features.n_samples <= _MOST_SAMPLES
+        and len(features.embeddings) == 1
+        and isinstance(embedding.kernel, Gaussian)
+        and len(embedding.kernel.widths) == 1
+        and embedding.method == "auto"
+        and features.samples.plain
+        and not features.joint
+        and not features.least_observed
+        and not measure.epsilon
+    )
+
+
+class PackedProducts:
+    """Inner products of features with a Gaussian kernel, on few samples.
+
+    Parameters
+    ----------
+    features : Features
+        The table, with the kernel of its features.
+    measure : Measure
+        Dependence measure; not NOCCO, which needs eigenvalues.
+    n_threads : int
+        Threads that large blocks are computed on.
+    """
+
+    def __init__(self, features: Features, measure: Measure, n_threads: int) -> None:
+        self._features = features
+        self._normalised = measure.normalised
+        self._n_threads = n_threads
+        size = features.n_samples * (features.n_samples + 1) // 2
+        self._kept = np.empty((0, size))
+        self._places: dict[int, int] = {}
+        self._gram_norm2 = np.full(features.n_features, np.nan)
+
+    def norms2(self, columns: IntArray) -> FloatArray:
+        """Return the squared Frobenius norms of the matrices of some features."""
+        unknown = columns[np.isnan(self._gram_norm2[columns])]
+        self._multiply(unknown, self._kept, unknown[:0], np.empty((unknown.size, 0)))
+        norm2 = self._gram_norm2[columns]
+        return (norm2 > 0).astype(np.float64) if self._normalised else norm2
+
+    def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
+        """Put inner products of features `rows` and `cols` where `out` is NaN."""
+        self._keep(cols)
+        places = np.array([self._places[k] for k in cols.tolist()], dtype=np.int64)
+        missing = np.isnan(out)
+        self._multiply(rows, self._kept, places, out)
+        if self._normalised:
+            self._normalise(rows, cols, out, missing)
+
+    def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the inner products of features `rows` and `cols`."""
+        out = np.full((rows.size, cols.size), np.nan)
+        self._multiply(rows, self._pack(cols), np.arange(cols.size), out)
+        if self._normalised:
+            self._normalise(rows, cols, out, np.ones(out.shape, dtype=bool))
+        return out
+
+    def _normalise(self, rows: IntArray, cols: IntArray, out: FloatArray, where: BoolArray) -> None:
+        norms = np.sqrt(np.outer(self._gram_norm2[rows], self._gram_norm2[cols]))
+        np.divide(out, norms, out=out, where=where & (norms > 0))
+
+    def _multiply(
+        self, rows: IntArray, packed: FloatArray, places: IntArray, out: FloatArray
+    ) -> None:
+        """Multiply the matrices of `rows` by some that are packed, where `out` is NaN."""
+        from hsiclasso.dependence._packed_loops import multiply_packed
+
+        def fill(part: slice) -> int:
+            norm2 = self._gram_norm2[rows[part]]
+            multiply_packed(self._values(rows[part]), packed, places, out[part], norm2)
+            self._gram_norm2[rows[part]] = norm2
+            return 0
+
+        parts = [slice(start, start + _STEP) for start in range(0, rows.size, _STEP)]
+        run_threaded(fill, parts, self._n_threads if rows.size >= _MANY else 1)
+
+    def _keep(self, columns: IntArray) -> None:
+        """Make the packed matrices of features for good, unless they are there."""
+        missing = [k for k in dict.fromkeys(columns.tolist()) if k not in self._places]
+        if not missing:
+            return
+        first, stop = len(self._places), len(self._places) + len(missing)
+        if stop > len(self._kept):
+            room = np.empty((max(stop, 2 * len(self._kept)), self._kept.shape[1]))
+            room[:first] = self._kept[:first]
+            self._kept = room
+        self._kept[first:stop] = self._pack(np.array(missing))
+        self._places |= dict(zip(missing, range(first, stop), strict=True))
+
+    def _pack(self, columns: IntArray) -> FloatArray:
+        """Make the packed matrices of features, (k, p), and note their norms."""
+        from hsiclasso.dependence._packed_loops import pack
+
+        out, norm2 = np.empty((columns.size, self._kept.shape[1])), np.empty(columns.size)
+        pack(self._values(columns), out, norm2)
+        self._gram_norm2[columns] = norm2
+        return out
+
+    def _values(self, columns: IntArray) -> FloatArray:
+        """Return columns in units of their kernel width, an array of shape (k, n)."""
+        block = np.ascontiguousarray(self._features.source.block(columns).T)
+        self._features.embeddings[0].scale(block)
+        return block
