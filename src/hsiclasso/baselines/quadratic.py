@@ -33,9 +33,9 @@ _MAX_FEATURES = 20_000
 _MARGIN = 1e-8
 #: Up to this size a matrix is reduced to three diagonals; beyond it a factor is faster.
 _DIRECT = 2000
-#: Relative accuracies of an eigenvalue, as a guess and to be used.
-_ROUGH, _FINE = 1e-4, 1e-10
-_LANCZOS_VECTORS = 40
+#: Relative accuracies of an eigenvalue, as a guess and to be used, and the number of Lanczos
+#: vectors that serve best: inverse iteration converges within ten steps.
+_ROUGH, _FINE = (1e-3, 40), (1e-10, 8)
 _EPS = float(np.finfo(np.float64).eps)
 #: Dependences below this share of the largest are rounding errors.
 _NOTHING = 1e-12
@@ -190,11 +190,15 @@ def _guess_lift(matrix: FloatArray, start: FloatArray) -> float:
 
 
 def _extreme(
-    matrix: FloatArray, operator: Callable[[FloatArray], FloatArray], tol: float, start: FloatArray
+    matrix: FloatArray,
+    operator: Callable[[FloatArray], FloatArray],
+    accuracy: tuple[float, int],
+    start: FloatArray,
 ) -> Lowest:
     """Eigenvalue of a matrix for the vector that an operator, a function of it, stretches most."""
     linear = LinearOperator(matrix.shape, operator, dtype=np.float64)
-    _, vectors = eigsh(linear, k=1, which="LA", tol=tol, v0=start, ncv=_LANCZOS_VECTORS)
+    tol, n_vectors = accuracy
+    _, vectors = eigsh(linear, k=1, which="LA", tol=tol, v0=start, ncv=n_vectors)
     vector = vectors[:, 0]
     product = matrix @ vector
     value = float(vector @ product)
