@@ -427,6 +427,6 @@ def _sentence(path: Path, goal: Goal, n_selected: int, n_filled: int) -> str:
     wanted = None if goal.criterion else goal.n_features
     found = f"{n_selected} feature{'' if n_selected == 1 else 's'} selected"
     asked = f" of {wanted} asked for" if wanted is not None and n_selected < wanted else ""
-    last = "The last one has" if n_filled == 1 else f"The last {n_filled} have"
-    filled = f" {last} weight 0: an elastic net chose them." if n_filled else ""
+    last, them = ("one has", "it") if n_filled == 1 else (f"{n_filled} have", "them")
+    filled = f" The last {last} weight 0: an elastic net chose {them}." if n_filled else ""
     return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{filled}"
