@@ -10,7 +10,14 @@ import numpy.typing as npt
 from hsiclasso._compile import compiled
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["count_information", "cut", "few_levels", "fill_indicators", "information_from_counts"]
+__all__ = [
+    "count_information",
+    "cut",
+    "few_levels",
+    "fill_indicators",
+    "information_from_counts",
+    "sum_logs",
+]
 
 CodeArray = npt.NDArray[np.uint8]
 CountArray = npt.NDArray[Any]
@@ -68,38 +75,49 @@ def cut(
 
 
 @compiled
-def _information(counts: CountArray, logs: FloatArray) -> Any:
-    """Mutual information from a table of counts (s, t), and c log c of all c up to n."""
+def sum_logs(codes: CodeArray, sizes: IntArray, logs: FloatArray, out: FloatArray) -> None:
+    """Sum c log c over the counts c of the states of each column of `codes` (k, n)."""
+    for k in range(codes.shape[0]):
+        counts = np.zeros(sizes[k], dtype=np.int64)
+        for code in codes[k]:
+            counts[code] += 1
+        out[k] = 0.0
+        for count in counts:
+            out[k] += logs[count]
+
+
+@compiled
+def _information(counts: CountArray, own: float, other: float, logs: FloatArray) -> Any:
+    """Mutual information from a table of counts (s, t), and c log c of all c up to n.
+
+    `own` and `other` are the sums of c log c over the states of either column.
+    """
     if min(counts.shape) < 2:  # exactly, where sums would leave rounding errors
         return 0.0
     n = logs.size - 1
-    total = logs[n]
+    total = 0.0
     for a in range(counts.shape[0]):
-        row: Any = 0
         for b in range(counts.shape[1]):
-            count = np.int64(counts[a, b])
-            row += count
-            total += logs[count]
-        total -= logs[row]
-    for b in range(counts.shape[1]):
-        column: Any = 0
-        for a in range(counts.shape[0]):
-            column += np.int64(counts[a, b])
-        total -= logs[column]
-    return max(total, 0.0) / n
+            total += logs[np.int64(counts[a, b])]
+    return max(total + logs[n] - own - other, 0.0) / n
 
 
 @compiled
 def count_information(
     codes: CodeArray,
     sizes: IntArray,
+    own: FloatArray,
     rows: IntArray,
     other: CodeArray,
     other_size: int,
+    other_own: float,
     logs: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Mutual information of some columns of `codes` (d, n) with one other, by counting."""
+    """Mutual information of some columns of `codes` (d, n) with one other, by counting.
+
+    `own` (d,) and `other_own` are their sums of c log c.
+    """
     n = other.size
     for j, k in enumerate(rows):
         # neighbouring samples often share a state: two tables spare waiting for the last count
@@ -111,7 +129,7 @@ def count_information(
             odd[column[i + 1], other[i + 1]] += 1
         if n % 2:
             even[column[n - 1], other[n - 1]] += 1
-        out[j] = _information(even + odd, logs)
+        out[j] = _information(even + odd, own[k], other_own, logs)
 
 
 @compiled
@@ -127,14 +145,19 @@ def information_from_counts(
     counts: CountArray,
     row_starts: IntArray,
     row_sizes: IntArray,
+    row_own: FloatArray,
     col_starts: IntArray,
     col_sizes: IntArray,
+    col_own: FloatArray,
     logs: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Mutual information of columns from the counts of all pairs of their states."""
+    """Mutual information of columns from the counts of all pairs of their states.
+
+    `row_own` and `col_own` are their sums of c log c.
+    """
     for j in range(row_starts.size):
         some = counts[row_starts[j] : row_starts[j] + row_sizes[j]]
         for k in range(col_starts.size):
             pair = some[:, col_starts[k] : col_starts[k] + col_sizes[k]]
-            out[j, k] = _information(pair, logs)
+            out[j, k] = _information(pair, row_own[j], col_own[k], logs)

@@ -157,6 +157,7 @@ class BinnedInformation:
         self._features = features
         self._n_threads = n_threads
         self._logs = np.arange(n + 1) * np.log(counts)  # c log c
+        self._own = self._sum_logs(features)
         self.task = task
         everything = np.arange(len(features.codes))
         self.relevance = self._count(everything, target).mean(axis=1)
@@ -170,18 +171,26 @@ class BinnedInformation:
             return self._count(rows, others)
         return self._multiply(rows, others, max(1, min(_SIDE, _ONES // n) // n_states))
 
+    def _sum_logs(self, states: States) -> FloatArray:
+        """Sum c log c over the states of each column."""
+        from hsiclasso.baselines._binned_loops import sum_logs
+
+        out = np.empty(len(states.codes))
+        sum_logs(states.codes, states.sizes, self._logs, out)
+        return out
+
     def _count(self, rows: IntArray, others: States) -> FloatArray:
         """Mutual information by counting pairs of states."""
         from hsiclasso.baselines._binned_loops import count_information
 
-        out = np.empty((rows.size, len(others.codes)))
+        out, others_own = np.empty((rows.size, len(others.codes))), self._sum_logs(others)
 
         def fill(part: slice) -> int:
             some = rows[part]
             for j, (codes, size) in enumerate(zip(others.codes, others.sizes, strict=True)):
                 count_information(
-                    self._features.codes, self._features.sizes, some, codes, size, self._logs,
-                    out[part, j],
+                    self._features.codes, self._features.sizes, self._own, some, codes, size,
+                    others_own[j], self._logs, out[part, j],
                 )  # fmt: skip
             return some.size
 
@@ -193,7 +202,7 @@ class BinnedInformation:
         """Mutual information by products of zeros and ones, so many columns at a time."""
         from hsiclasso.baselines._binned_loops import information_from_counts
 
-        out = np.empty((rows.size, len(others.codes)))
+        out, others_own = np.empty((rows.size, len(others.codes))), self._sum_logs(others)
 
         def fill(part: slice) -> int:
             some = self._features.take(rows[part])
@@ -202,8 +211,8 @@ class BinnedInformation:
                 side = slice(start, start + step)
                 chosen = States(others.codes[side], others.sizes[side])
                 information_from_counts(
-                    ones @ chosen.indicators().T, some.starts, some.sizes, chosen.starts,
-                    chosen.sizes, self._logs, out[part, side],
+                    ones @ chosen.indicators().T, some.starts, some.sizes, self._own[rows[part]],
+                    chosen.starts, chosen.sizes, others_own[side], self._logs, out[part, side],
                 )  # fmt: skip
             return len(some.codes)
 
