@@ -10,7 +10,7 @@ import numpy as np
 
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray
-from hsiclasso.embedding._loops import _exp
+from hsiclasso.embedding._loops import _exp, sum_row
 
 __all__ = ["add_distances", "project_pairs", "sum_over_candidates"]
 
@@ -47,14 +47,6 @@ def _weigh_candidate(
         out[i] = coupling[i] * _exp(-min(max(exponent, 0.0), _FAR))
 
 
-@summing
-def _total(row: FloatArray) -> float:
-    total = 0.0
-    for i in range(row.size):
-        total += row[i]
-    return total
-
-
 @compiled
 def sum_over_candidates(
     columns: FloatArray, coupling: FloatArray, distances: FloatArray, sign: float, gamma: float,
@@ -74,7 +66,7 @@ def sum_over_candidates(
             _weigh_candidate(
                 z[:i], z[i], distances[i][:i], sign, gamma, coupling[i][:i], row[:i]
             )  # fmt: skip
-            out[j] += _total(row[:i])
+            out[j] += sum_row(row[:i])
 
 
 @compiled
@@ -113,7 +105,7 @@ def project_pairs(
         for c in range(q):
             _add_squares(projected[c][:i], projected[c, i], weights)
         _weigh(weights, gamma, coupling[i][:i])
-        total += _total(weights)
+        total += sum_row(weights)
         for c in range(q):
             pull[c, i] += _pull(weights, projected[c][:i], projected[c, i], pull[c][:i])
     return total

@@ -12,19 +12,11 @@ import numpy as np
 
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.embedding._loops import gaussian_kernel
+from hsiclasso.embedding._loops import gaussian_kernel, sum_row
 
 __all__ = ["multiply_packed", "pack"]
 
 _ROOT_2 = math.sqrt(2.0)
-
-
-@summing
-def _sum(row: FloatArray) -> float:
-    total = 0.0
-    for i in range(row.size):
-        total += row[i]
-    return total
 
 
 @summing
@@ -57,11 +49,11 @@ def _pack(z: FloatArray, means: FloatArray, out: FloatArray) -> None:
         row = out[first : first + i]
         gaussian_kernel(z[:i], z[i], row)
         _add(row, means)
-        means[i] += _sum(row)
+        means[i] += sum_row(row)
         first += i + 1
     for i in range(n):
         means[i] /= n
-    mean = _sum(means) / n
+    mean = sum_row(means) / n
     first = 0
     for i in range(n):
         _centre(out[first : first + i], means, means[i] - mean)
@@ -92,14 +84,11 @@ def multiply_packed(
     """
     means, left = np.empty(block.shape[1]), np.empty(packed.shape[1])
     for j in range(block.shape[0]):
-        made = False
-        for c in range(-1, places.size):
-            if not math.isnan(norm2[j] if c < 0 else out[j, c]):
-                continue
-            if not made:
-                _pack(block[j], means, left)
-                made = True
-            if c < 0:
-                norm2[j] = _dot(left, left)
-            else:
-                out[j, c] = _dot(left, packed[places[c]])
+        unknown = np.isnan(out[j])
+        if not (math.isnan(norm2[j]) or unknown.any()):
+            continue
+        _pack(block[j], means, left)
+        if math.isnan(norm2[j]):
+            norm2[j] = _dot(left, left)
+        for c in np.flatnonzero(unknown):
+            out[j, c] = _dot(left, packed[places[c]])

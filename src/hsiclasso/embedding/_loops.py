@@ -25,6 +25,7 @@ __all__ = [
     "median_of_pairs",
     "pivoted_cholesky",
     "standardise",
+    "sum_row",
     "table_features",
 ]
 
@@ -66,14 +67,21 @@ def _exp(x: float) -> float:
 
 
 @summing
-def _weighted_sum(row: FloatArray, weights: FloatArray) -> float:
+def sum_row(row: FloatArray) -> float:
+    """Sum the entries of a row."""
     total = 0.0
+    for i in range(row.size):
+        total += row[i]
+    return total
+
+
+@summing
+def _weighted_sum(row: FloatArray, weights: FloatArray) -> float:
     if weights.size == 0:
-        for i in range(row.size):
-            total += row[i]
-    else:
-        for i in range(row.size):
-            total += weights[i] * row[i]
+        return sum_row(row)
+    total = 0.0
+    for i in range(row.size):
+        total += weights[i] * row[i]
     return total
 
 

@@ -157,6 +157,8 @@ def select(
     rows = prepared.rows
     used = source if rows is None else RowSubset(source, rows)
     weights = weights if weights is None or rows is None else weights[rows]
+    if weights is not None and (weights == 1).all():
+        weights = None
     known = settings.covariates.resolve(used, covariates, rows)
     projects = settings.covariates.method == "project"
     functions = known.functions(weights) if projects else None
@@ -301,7 +303,7 @@ def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
             "sample_weight must hold finite weights >= 0 that are not all zero: 2 counts a sample "
             "twice, 0 leaves it out."
         )
-    return None if (weights == 1).all() else weights
+    return weights
 
 
 def _penalty_name(penalty: Penalty, ridge: float) -> str:
