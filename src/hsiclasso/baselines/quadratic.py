@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg.blas import dsymv
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hsiclasso._checks import check_number
@@ -161,21 +162,30 @@ def lowest_eigenvalue(matrix: FloatArray) -> Lowest:
 
 def _lifted_factor(matrix: FloatArray, start: FloatArray) -> tuple[FloatArray, bool]:
     """Cholesky factor of the matrix with a constant on its diagonal that is hardly too large."""
+    margin = _MARGIN * float(np.diag(matrix).max())
+    # a matrix that is not definite mostly shows it in its first rows
+    hopeful = _factor(matrix[:_DIRECT, :_DIRECT], margin) is not None
+    factor = _factor(matrix, margin) if hopeful else None
+    lift = 0.0
+    while factor is None:
+        lift = 2 * lift or max(_guess_lift(matrix, start), 2 * margin)
+        factor = _factor(matrix, lift)
+    return factor
+
+
+def _factor(matrix: FloatArray, lift: float) -> tuple[FloatArray, bool] | None:
+    """Cholesky factor of a matrix with a constant on its diagonal; None if it has none."""
     diagonal = np.diag(matrix).copy()
     places = np.diag_indices_from(matrix)
-    margin = _MARGIN * float(diagonal.max())
-    lift = margin
-    while True:
-        matrix[places] = diagonal + lift
-        try:
-            factor: tuple[FloatArray, bool] = cho_factor(matrix, lower=True, check_finite=False)
-        except LinAlgError:
-            pass
-        else:
-            return factor
-        finally:
-            matrix[places] = diagonal
-        lift = 2 * lift if lift > margin else max(_guess_lift(matrix, start), 2 * margin)
+    matrix[places] = diagonal + lift
+    try:
+        # transposed, a symmetric matrix is as LAPACK wants it, and copied without being turned
+        factor: tuple[FloatArray, bool] = cho_factor(matrix.T, lower=True, check_finite=False)
+    except LinAlgError:
+        return None
+    finally:
+        matrix[places] = diagonal
+    return factor
 
 
 def _guess_lift(matrix: FloatArray, start: FloatArray) -> float:
@@ -183,7 +193,8 @@ def _guess_lift(matrix: FloatArray, start: FloatArray) -> float:
     top = float(matrix.sum(axis=1).max())  # no eigenvalue is larger
 
     def reverse(vector: FloatArray) -> FloatArray:
-        return np.asarray(top * vector.ravel() - matrix @ vector.ravel())
+        # reads one triangle only
+        return np.asarray(dsymv(-1.0, matrix.T, vector.ravel(), top, vector.ravel()))
 
     lowest = _extreme(matrix, reverse, _ROUGH, start)
     return lowest.error - lowest.value
