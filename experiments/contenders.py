@@ -145,7 +145,8 @@ CONTENDERS: dict[str, Contender] = {
     "nHSIC Lasso": Contender(Selector(HSICLasso, measure="nhsic")),
     "HSIC Lasso, ranks": Contender(Selector(HSICLasso, y_transform="rank"), kinds=(REAL,)),
     "NOCCO Lasso, ranks": Contender(Selector(NOCCOLasso, y_transform="rank"), kinds=(REAL,)),
-    "mRMR, F-test": Contender(Selector(MRMR, measure="f")),
+    # the rule of mrmr_selection
+    "mRMR, F-test": Contender(Selector(MRMR, measure="f", scheme="quotient")),
     "mRMR, 5 quantiles": Contender(Selector(MRMR, bins="quantile")),
     "MI": Contender(Selector(MIRanking)),
     "random forest": Contender(_random_forest),
