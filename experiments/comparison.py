@@ -229,9 +229,11 @@ def readings(file: TidyFile) -> list[str]:
         close = cells["ours"].corr(cells["printed"]) if len(cells) > 2 else np.nan
         each = [number(by_set.get(name, np.nan)) for name in names]
         distances.append(cells["off"].mean())
+        own = [_within(cells[cells["method"] == method]) for method in METHODS[:2]]
         last = [number(distances[-1]), number(close, 2), _within(cells)]
-        lines.append([*words, *each, *last])
+        lines.append([*words, *each, *last, *own])
     head = [*map(title_of, names), "all cells", "correlation", "within one sd"]
+    head += [f"{method} within" for method in METHODS[:2]]
     legend = "Mean absolute difference from the printed Table 4, over the methods that have both. "
     both = [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]
     sample = Comparison(frame, f"{_READING}samples, test", TABLE4, m=None, factor=0.5)
@@ -247,10 +249,12 @@ def epsilon_readings(frame: pd.DataFrame, names: dict[str, str]) -> list[str]:
     lines, distances = [], []
     for words, rows, factor in _readings(frame):
         variants = (rows[rows["method"] == name].assign(method="NOCCO Lasso") for name in names)
-        each = [_cells(part, "red", TABLE4, factor)["off"].mean() for part in variants]
-        distances.append(np.nanmin(each) if not np.all(np.isnan(each)) else np.nan)
-        lines.append([*words, *map(number, each)])
-    legend = "Mean absolute difference from its column of Table 4, over the sets:"
+        each = [_cells(part, "red", TABLE4, factor) for part in variants]
+        off = [cells["off"].mean() for cells in each]
+        distances.append(np.nanmin(off) if not np.all(np.isnan(off)) else np.nan)
+        counts = map(_within, each)
+        lines.append([*words, *(f"{number(a)} / {b}" for a, b in zip(off, counts, strict=True))])
+    legend = "Mean absolute difference from its column of Table 4 / sets within one printed sd:"
     return [legend, "", *_best_bold(list(names.values()), lines, distances)]
 
 

@@ -127,22 +127,24 @@ def test_readings_are_measured_against_table_4(file):
         # a run for which the other readings were not taken
         add(file, "tables", data, method, [(50, "red", 0.9), (50, "accuracy", 0.5)], run=7)
     table4 = [row for row in rows(file, "readings") if len(row) == 10]
-    found = {tuple(row[:3]): row[3:] for row in rows(file, "readings") if len(row) == 9}
+    found = {tuple(row[:3]): row[3:] for row in rows(file, "readings") if len(row) == 11}
     assert found["reading", "m", "times"] == [
         "AR10P", "PIE10P", "TOX", "all cells", "correlation", "within one sd",
+        "HSIC Lasso within", "NOCCO Lasso within",
     ]  # fmt: skip
     # a method without other readings keeps all its runs
     add(file, "tables", "pixraw10P", "SpAM", [(50, "red", 0.388), (50, "accuracy", 0.5)], run=9)
-    also = {tuple(row[:3]): row[3:] for row in rows(file, "readings") if len(row) == 10}
+    also = {tuple(row[:3]): row[3:] for row in rows(file, "readings") if len(row) == 12}
     assert also["features, train", "50", "1"][2] == ".000"
     # differences .010, .031, .000: mean .0137; the first and the last are within one deviation
     assert found["features, train", "50", "1"][:4] == [".010", ".031", ".000", ".014"]
-    assert found["features, train", "50", "1"][5] == "2 of 3"
+    assert found["features, train", "50", "1"][5:] == ["2 of 3", "1 of 2", "0 of 0"]
     # halves .103, .083, .1955
     assert found["features, train", "50", "1/2"][:3] == [".093", ".052", ".196"]
     # halves .196, .136, .396, the nearest
     assert found["**samples, test**", "**50**", "**1/2**"] == [
         "**.000**", "**.001**", "**.005**", "**.002**", "**1.00**", "**3 of 3**",
+        "**2 of 2**", "**0 of 0**",
     ]  # fmt: skip
     # with m = 10 and 50 together: (9 + .392) / 2 / 2 = 2.348, printed .196
     assert found["samples, test", "10 to 50, together", "1/2"][0] == "2.152"
@@ -237,7 +239,8 @@ def test_widths_kernels_and_epsilons_on_the_same_splits(file):
     judged(file, "epsilon", "TOX_171", at_epsilon(0.1), [(0.9, 0.391)])
     found = rows(file, "epsilon")
     assert found[2] == ["TOX", ".800 / .401", "---", ".900 / .391", "1", ".788 / .381"]
-    assert [f"**{c}**" for c in ("features, train", "50", "1", ".020", "---", ".010")] in found
+    best = ["features, train", "50", "1", ".020 / 1 of 1", "--- / 0 of 0", ".010 / 1 of 1"]
+    assert [f"**{cell}**" for cell in best] in found
 
 
 def test_widths_on_the_rat_eyes(file):
