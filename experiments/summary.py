@@ -15,10 +15,10 @@ STAND_IN = "MLL_leukemia"
 
 
 def means(frame: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return mean, sd (with n - 1; NaN for one run), se and runs of a metric, indexed by `by`."""
+    """Return mean, sd (with n - 1; NaN for one run), median, runs and se of a metric by `by`."""
     rows = frame[frame["metric"] == metric]
     groups = rows.astype({"value": float}).groupby(list(by))["value"]
-    table = groups.agg(mean="mean", sd="std", runs="count")
+    table = groups.agg(mean="mean", sd="std", median="median", runs="count")
     table["se"] = table["sd"] / table["runs"] ** 0.5
     return table
 
