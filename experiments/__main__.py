@@ -8,6 +8,7 @@ from the results that are there.
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from dataclasses import replace
@@ -130,4 +131,6 @@ def show(file: TidyFile, out: Path) -> None:
 
 
 if __name__ == "__main__":
+    # a batch system that ends a job is an interrupt too: what is done is saved
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

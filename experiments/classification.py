@@ -33,7 +33,7 @@ _FVM = "it takes over 30 s a run with so many features, and the paper leaves it 
 _WIDE = ("pixraw10P", "orlraws10P", "CLL_SUB_111", "MLL_leukemia")
 
 TABLES = SplitStudy(
-    "tables", SETS, CONTENDERS, left_out={("FVM", name): _FVM for name in _WIDE}, readings=20
+    "tables", SETS, CONTENDERS, left_out={("FVM", name): _FVM for name in _WIDE}, readings=True
 )
 FIGURE3 = SplitStudy(
     "figure3", SETS, {at_width(w): Contender(Selector(HSICLasso, x_width=w)) for w in WIDTHS}
@@ -49,5 +49,5 @@ EPSILON = SplitStudy(
     SETS,
     {at_epsilon(e): Contender(Selector(NOCCOLasso, epsilon=e)) for e in EPSILONS},
     runs=20,
-    readings=20,
+    readings=True,
 )

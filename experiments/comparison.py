@@ -18,6 +18,7 @@ from experiments.printed import (
     deviation,
     verdict,
 )
+from experiments.redundancy import ACROSS
 from experiments.summary import means, sets_in, title_of
 from experiments.tidy import TidyFile
 
@@ -28,7 +29,9 @@ _READING = "red: "
 _EXPLAINED = (
     "*features*: two features are correlated over the samples of the part named; *samples*: two "
     "samples over the selected features; *scaled*: features divided by their standard deviation "
-    "first. 1 is the mean over pairs, 1/2 the printed formula. Best in bold."
+    "first; *across*: each sample, instead of each feature, is centred or standardised, over the "
+    "selected features, before two features are compared. 1 is the mean over pairs, 1/2 the "
+    "printed formula. Best in bold."
 )
 
 
@@ -236,9 +239,10 @@ def readings(file: TidyFile) -> list[str]:
     head += [f"{method} within" for method in METHODS[:2]]
     legend = "Mean absolute difference from the printed Table 4, over the methods that have both. "
     both = [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]
-    sample = Comparison(frame, f"{_READING}samples, test", TABLE4, m=None, factor=0.5)
-    title = "Table 4 beside *samples, test*, 10 to 50 features together, times 1/2"
-    return both + sample.folded(title)
+    for m, words in ((M, f"m = {M}"), (None, _TOGETHER)):
+        across = Comparison(frame, _READING + ACROSS, TABLE4, m=m, factor=0.5)
+        both += across.folded(f"Table 4 beside *{ACROSS}*, {words}, times 1/2")
+    return both
 
 
 def epsilon_readings(frame: pd.DataFrame, names: dict[str, str]) -> list[str]:
@@ -268,6 +272,6 @@ def figure5_red(frame: pd.DataFrame) -> list[str]:
         distances.append((values - pd.Series(FIGURE5_RED)).abs().mean())
         lines.append([*words, *map(number, values), number(distances[-1])])
     lines.append(["printed", "", "", *(number(value, 2) for value in FIGURE5_RED.values()), ""])
-    legend = f"Redundancy rate at m = {M} beside the caption's. "
+    legend = "Redundancy rates beside the caption's. "
     head = [*FIGURE5_RED, "mean absolute difference"]
     return [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]

@@ -210,20 +210,22 @@ def epsilon(file: TidyFile) -> list[str]:
 
 def runs(file: TidyFile) -> list[str]:
     """What the file holds, the seeds, and the command that made it."""
-    rows = []
+    rows, total = [], 0.0
     for study in sorted({group[0] for group in file.task_seconds()}):
         frame = file.frame(study)
         each = frame.groupby(["data", "method", "n", "d"])["run"].nunique()
         spent = frame.loc[frame["metric"] == TASK_SECONDS, "value"].sum()
+        total += spent
         low, high = frame["seed"].min(), frame["seed"].max()
         rows.append([study, frame["data"].nunique(), frame["method"].nunique(), counts(each),
                      f"{low} to {high}", duration(spent) if spent else MISSING])  # fmt: skip
+    rows.append(["in all", "", "", "", "", duration(total)])
     head = ["study", "sets", "methods", "runs", "seeds", "time on one core"]
     words = (
         f"Every number is in `{file.path.name}`, with the seed of its draw or split; `python -m "
         "experiments all` adds the runs that are not there yet."
     )
-    return [words, "", *table(head, rows)] if rows else _NONE
+    return [words, "", *table(head, rows)] if len(rows) > 1 else _NONE
 
 
 #: The blocks of the page, by the name in their marks.

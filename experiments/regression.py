@@ -21,7 +21,7 @@ FIGURE5 = SplitStudy(
     SETS,
     CONTENDERS | _FEWER_RUNS,
     left_out={(method, name): _SLOW for method in ("FVM", "QPFS") for name in SETS},
-    readings=20,
+    readings=True,
 )
 FIGURE5_WIDTHS = SplitStudy(
     "figure5 widths",

@@ -3,6 +3,7 @@
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -232,7 +233,9 @@ def _outcomes(work: Work, jobs: int) -> Iterator[list[Row] | Failure]:
     if jobs == 1:
         yield from (perform(work.study, task, work.folder) for task in work.todo)
         return
-    with parallel_config(backend="loky", inner_max_num_threads=1):
+    with parallel_config(backend="loky", inner_max_num_threads=1), warnings.catch_warnings():
+        # after an interrupt, which is told of elsewhere
+        warnings.filterwarnings("ignore", r"\d+ tasks which were still being processed")
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")(
             delayed(perform)(work.study, task, work.folder) for task in work.todo
         )

@@ -45,8 +45,8 @@ class SplitStudy:
         Splits, if the user does not say.
     left_out : dict
         Pairs (method, set) that are not run, and why.
-    readings : int
-        Runs for which every reading of the redundancy rate is taken.
+    readings : bool
+        Whether every reading of the redundancy rate is taken.
     """
 
     name: str
@@ -54,7 +54,7 @@ class SplitStudy:
     methods: dict[str, Contender]
     runs: int = 100
     left_out: dict[tuple[str, str], str] = field(default_factory=dict)
-    readings: int = 0
+    readings: bool = False
     timed = False
 
     def candidates(self, request: Request) -> Iterator[tuple[Task, str | None]]:
@@ -88,7 +88,7 @@ class SplitStudy:
             scores = judge(chosen[train], data.y[train], chosen[test], data.y[test], task.run, kind)
             values += [(m, metric, value) for metric, value in scores.items()]
             values.append((m, "red", redundancy_rate(chosen[train])))
-            if task.run < self.readings:
+            if self.readings:
                 found = redundancies(chosen, train, test)
                 values += [(m, f"red: {name}", value) for name, value in found.items()]
         return rows_of(task, task.run, values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -149,3 +150,29 @@ def test_every_study_of_a_target_has_a_name_of_its_own():
 def test_the_library_does_not_need_the_experiments():
     code = "import sys, hsiclasso.cli; sys.exit('experiments' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_running_command_saves_what_is_done(tmp_path, sign):
+    """Two real processes are at work when the signal comes; none is left after it."""
+    asked = ["figure1ab", "--methods", "MI", "--sets", "Data1", "--jobs", "2"]
+    asked += ["--runs", "100000", "--out", str(tmp_path)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "experiments", *asked],
+        cwd=Path(command.__file__).parents[1],
+        stderr=subprocess.PIPE,
+        text=True,
+        # a shell may have told its children to ignore interrupts
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:
+        # the first such line comes before any work, the next after ten seconds of it
+        for _ in range(2):
+            next(line for line in process.stderr if "tasks left" in line)
+        process.send_signal(sign)
+        said = process.stderr.read()  # ends once no process holds the other end
+    assert process.returncode == 130
+    assert "interrupted; what is done is saved" in said
+    assert "Traceback" not in said
+    file = TidyFile(tmp_path / "paper.csv.gz")
+    assert len(file) > 0
+    assert "| figure1 | 1 | 1 |" in (tmp_path / "README.md").read_text()

@@ -9,6 +9,7 @@ import pytest
 from experiments.classification import GAUSSIAN_OUTPUT, at_epsilon, at_width
 from experiments.markdown import fill, marks, number, seconds, table
 from experiments.page import BLOCKS, write_page
+from experiments.redundancy import ACROSS
 from experiments.tidy import Task, TidyFile, rows_of
 
 
@@ -122,7 +123,8 @@ def test_readings_are_measured_against_table_4(file):
         ("TOX_171", "SpAM", 0.391, 0.792),
     ):
         values = [(50, "red", red), (50, "red: samples, test", samples), (50, "accuracy", 0.5),
-                  (10, "red: samples, test", 9.0)]  # fmt: skip
+                  (10, "red: samples, test", 9.0), (50, f"red: {ACROSS}", 0.9),
+                  (10, f"red: {ACROSS}", 7.0)]  # fmt: skip
         add(file, "tables", data, method, values)
         # a run for which the other readings were not taken
         add(file, "tables", data, method, [(50, "red", 0.9), (50, "accuracy", 0.5)], run=7)
@@ -148,10 +150,13 @@ def test_readings_are_measured_against_table_4(file):
     ]  # fmt: skip
     # with m = 10 and 50 together: (9 + .392) / 2 / 2 = 2.348, printed .196
     assert found["samples, test", "10 to 50, together", "1/2"][0] == "2.152"
-    assert len(found) == 2 + 8
-    # the table below them: printed .196 (.028)
-    assert table4[2][:3] == ["AR10P", "ours", "2.348 (3.043)"]
-    assert table4[4][2] == "**above by 76.9**"
+    assert len(found) == 2 + 12
+    # the table below them, half of what 50 features have: printed .196 (.028)
+    assert table4[2][:3] == ["AR10P", "ours", ".450 (---)"]
+    assert table4[4][2] == "**above by 9.1**"
+    # and half of what 10 and 50 have together
+    head = [row[0] for row in table4].index("set", 1)
+    assert table4[head + 2][:3] == ["AR10P", "ours", "1.975 (2.157)"]
     words = text(file, "readings")
     assert "- HSIC Lasso: 0 of 2 sets within one printed standard deviation; AR10P above" in words
 
@@ -260,7 +265,9 @@ def test_widths_on_the_rat_eyes(file):
 def test_the_runs_tell_seeds_and_the_command(file):
     judged(file, "tables", "TOX_171", "HSIC Lasso", [(0.8, 0.2), (0.6, 0.2), (0.1, 0.2)])
     add(file, "tables", "TOX_171", "SpAM", [(50, "accuracy", 0.5), (50, "task_seconds", 300.0)])
-    assert rows(file, "runs")[2] == ["tables", "1", "2", "1 to 3", "0 to 2", "5 min"]
+    add(file, "epsilon", "TOX_171", "NOCCO Lasso, epsilon 0.1", [(50, "task_seconds", 180.0)])
+    assert rows(file, "runs")[3] == ["tables", "1", "2", "1 to 3", "0 to 2", "5 min"]
+    assert rows(file, "runs")[4] == ["in all", "", "", "", "", "8 min"]
     assert "`python -m experiments all`" in text(file, "runs")
     assert "`paper.csv.gz`" in text(file, "runs")
 
