@@ -143,8 +143,9 @@ class TidyFile:
         os.replace(new, self.path)
 
     def frame(self, study: str) -> pd.DataFrame:
-        """Rows of one study as a table."""
-        rows = [row for task, found in self._rows.items() if task.study == study for row in found]
+        """Rows of one study as a table, in the order of the file, whatever came first."""
+        tasks = sorted(task for task in self._rows if task.study == study)
+        rows = [row for task in tasks for row in self._rows[task]]
         return pd.DataFrame(rows, columns=[field.name for field in fields(Row)])
 
     def task_seconds(self) -> dict[tuple, list[float]]:
