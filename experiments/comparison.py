@@ -238,11 +238,11 @@ def readings(file: TidyFile) -> list[str]:
     head = [*map(title_of, names), "all cells", "correlation", "within one sd"]
     head += [f"{method} within" for method in METHODS[:2]]
     legend = "Mean absolute difference from the printed Table 4, over the methods that have both. "
-    both = [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]
+    out = [legend + _EXPLAINED, "", *_best_bold(head, lines, distances)]
     for m, words in ((M, f"m = {M}"), (None, _TOGETHER)):
         across = Comparison(frame, _READING + ACROSS, TABLE4, m=m, factor=0.5)
-        both += across.folded(f"Table 4 beside *{ACROSS}*, {words}, times 1/2")
-    return both
+        out += across.folded(f"Table 4 beside *{ACROSS}*, {words}, times 1/2")
+    return out
 
 
 def epsilon_readings(frame: pd.DataFrame, names: dict[str, str]) -> list[str]:

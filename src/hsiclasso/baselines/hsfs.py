@@ -101,7 +101,8 @@ class HSFS(Baseline):
     result_ : RankingResult
         Selected features by name.
     components_ : ndarray of shape (q, n_features_in_)
-        W, for standardised columns.
+        W, for standardised columns. The kernel does not know the sign of a row; the largest
+        entry of each is positive.
     alpha_ : float
         Penalty of the solution.
     objective_ : float
@@ -254,8 +255,9 @@ class HSFS(Baseline):
 
     def _keep(self, best: Solution, features: IntArray, d: int) -> None:
         """Set what was found, and warn if it is no stationary point."""
-        self.components_ = np.zeros((len(best.weights), d))
-        self.components_[:, features] = best.weights
+        weights = np.zeros((len(best.weights), d))
+        weights[:, features] = best.weights
+        self.components_ = _turned(weights)
         self.alpha_ = best.alpha
         self.objective_ = best.objective
         self.stationarity_ = best.stationarity if features.size else 0.0
@@ -374,3 +376,9 @@ def _best(solutions: Sequence[Solution]) -> Solution:
 
 def _weights(solutions: Sequence[Solution]) -> list[FloatArray]:
     return [solution.weights for solution in solutions]
+
+
+def _turned(weights: FloatArray) -> FloatArray:
+    """Give each row the sign with which its largest entry is positive."""
+    largest = np.take_along_axis(weights, np.abs(weights).argmax(axis=1, keepdims=True), axis=1)
+    return np.where(largest < 0, -weights, weights)
