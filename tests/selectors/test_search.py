@@ -235,6 +235,16 @@ class TestFilling:
         assert [f.index for f in selector.result_.features if f.origin == "path"] == [2]
         assert len(selector.result_.groups) == 4
 
+    @pytest.mark.parametrize("solver", ["auto", "cd"])  # "dal" shares the weight among copies
+    def test_no_copy_joins_by_rounding(self, solver):
+        X, y = same_thing_many_times()
+        with pytest.warns(FewerFeaturesWarning):
+            selector = HSICLasso(4, groups=range(4), solver=solver).fit(X, y)
+        assert sorted(selector.selected_) == [0, 1, 2, 3]
+        assert len(selector.result_.groups) == 4
+        for feature in selector.result_.features:
+            assert feature.weight > 1e-10 or feature.origin == "filled"
+
 
 @pytest.mark.parametrize("make", [make_data1, make_data2])
 @pytest.mark.parametrize("keep", [None, [2], [0, 7, 11]], ids=str)

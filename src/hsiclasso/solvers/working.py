@@ -31,6 +31,8 @@ GAP = 1e-10
 _INNER = 1e-3
 #: Excess of a correlation over the penalty, relative to the largest relevance, that counts.
 _VIOLATION = 1e-13
+#: Norm of a feature's part in the fit, relative to the target's, below which it is rounding.
+_DUST = 1e-12
 #: Least number of units that enter at once.
 _ENTER = 8
 #: Stands for the norm of a matrix that was never made; its square is still a number.
@@ -89,7 +91,7 @@ class WorkingSet:
         for _ in range(_MAX_ROUNDS):
             if self.candidates.ever:
                 small = self._small(alpha)
-                self.weights = self.inner(small, self.weights, _INNER * GAP)
+                self.weights = _without_dust(small, self.inner(small, self.weights, _INNER * GAP))
                 dead |= self._screen(small)
             entering = self._violating(alpha, dead)
             if not entering.size:
@@ -180,6 +182,12 @@ class WorkingSet:
         self.candidates.join(members[allowed].tolist())
         grown = len(self.candidates.ever) - self.weights.size
         self.weights = np.append(self.weights, np.zeros(grown))
+
+
+def _without_dust(small: SmallProblem, weights: FloatArray) -> FloatArray:
+    """Set weights to zero whose part in the fit is of the size of rounding: those of copies."""
+    part = np.abs(weights) * np.sqrt(np.diag(small.gram))
+    return np.where(part > _DUST * np.sqrt(small.target_norm2), weights, 0.0)
 
 
 class Recorder:
