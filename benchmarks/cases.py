@@ -16,6 +16,9 @@ from benchmarks.runner import Measurement, Runner, run_python
 _BLOCKS = {"B": 20, "M": 3, "n_jobs": 1}
 _FULL = {"B": 0, "n_jobs": 1}
 _NORMALISED = {"measure": "nhsic"}
+#: Arguments of a Gaussian kernel of the features.
+_NARROW = {"gaussian": {"width": 0.25}}
+_NARROW_BY_FACTORS = {"gaussian": {"width": 0.25, "expansion": "cholesky"}}
 _NO_PEER = "skipped: pyHSICLasso is not installed for this interpreter"
 
 
@@ -245,7 +248,7 @@ def images(runner: Runner, sizes: Sizes) -> Iterator[Row]:
         # narrow kernels have factors of nearly full rank, and the path is long
         packed, factors = (
             runner.measure(Job("HSICLasso", n, d, sizes.n_features, data, options=options))
-            for options in ({"x_width": 0.25}, {"x_width": 0.25, "embedding": "cholesky"})
+            for options in (_NARROW, _NARROW_BY_FACTORS)
         )
         yield Row(name, "width 0.25, by factors / packed, wall", _ratio(factors, packed), "x")
 

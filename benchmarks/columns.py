@@ -28,20 +28,21 @@ from benchmarks.memory import peak_mb, reset_peak, rss_mb
 from benchmarks.report import Row, publish
 from benchmarks.runner import ROOT
 from hsiclasso import Delta, Gaussian, HSICLasso, Laplace, Linear, as_source
-from hsiclasso.dependence import Values, make_measure, make_target, scan_relevance
-from hsiclasso.embedding import Embedding, Features, Samples
+from hsiclasso.dependence import Features, relate
+from hsiclasso.kernels import HSIC, Samples
+from hsiclasso.targets import as_target
 
 _OUT = ROOT / "benchmarks" / "results" / "columns.md"
 _BAR = 5.0
 
 
-def scan(X, y, kernel, *, classes: bool = False, samples: Samples | None = None, **features):
+def scan(X, y, kernel, *, kind: str = "real", samples: Samples | None = None, **features):
     """Return a function that passes over a table once, all cores."""
-    measure = make_measure("hsic")
-    samples = samples or Samples(len(y))
-    target = make_target(Values(y[None], Delta() if classes else Gaussian()), measure, samples)
-    table = Features(as_source(X), (Embedding(kernel),), samples, **features)
-    return lambda: scan_relevance(table, target, measure, n_threads=effective_n_jobs(-1)).relevance
+    measure, samples, d = HSIC(), samples or Samples(len(y)), X.shape[1]
+    table = Features(as_source(X), (kernel,), samples, np.arange(d), **features)
+    data = as_target(kind).prepare(y, len(y)).data
+    target = data.matrix(measure, samples, error=table.gram_error, n_features=d)
+    return lambda: relate(table, target, measure, n_threads=effective_n_jobs(-1)).linear
 
 
 def in_turns(works: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
@@ -65,14 +66,14 @@ def levels(n: int, d: int, repeats: int) -> list[Row]:
     rows = []
     for kernel in (Gaussian(), Delta(), Delta(by_count=False)):
         for what, target in (("real target", y), ("4 classes", np.digitize(y, [0, 1, 3]) * 1.0)):
-            classes = what != "real target"
+            kind = "real" if what == "real target" else "classes"
             works = {
-                "int8": scan(small, target, kernel, classes=classes),
-                "float32": scan(numbers, target, kernel, classes=classes),
+                "int8": scan(small, target, kernel, kind=kind),
+                "float32": scan(numbers, target, kernel, kind=kind),
             }
             difference = _difference(works["int8"](), works["float32"]())
             seconds = in_turns(works, repeats)
-            name = f"{type(kernel).__name__}{'' if kernel != Delta(by_count=False) else ', plain'}"
+            name = type(kernel).__name__ + ("" if getattr(kernel, "by_count", True) else ", plain")
             note = (
                 f"{seconds['int8']:.2f} s against {seconds['float32']:.2f} s; "
                 f"{1e9 * seconds['int8'] / (n * d):.2f} ns per value; "
@@ -101,8 +102,8 @@ def sparse_counts(n: int, d: int, repeats: int) -> list[Row]:
     )
     rows = [Row("sparse", "the pass", ratio, "x", at_least=_BAR, note=note)]
     fits = {
-        "sparse": lambda: HSICLasso(20, task="regression").fit(made, y),
-        "dense": lambda: HSICLasso(20, task="regression").fit(dense, y),
+        "sparse": lambda: HSICLasso(20, target="real").fit(made, y),
+        "dense": lambda: HSICLasso(20, target="real").fit(dense, y),
     }
     seconds = in_turns(fits, repeats)
     ratio = seconds["dense"] / seconds["sparse"]

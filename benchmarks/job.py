@@ -7,6 +7,7 @@ measures one fit: wall seconds, CPU seconds of all its threads, and memory.
 import contextlib
 import io
 import json
+import os
 import sys
 import time
 import warnings
@@ -18,7 +19,9 @@ from typing import Any
 from benchmarks.memory import peak_mb, reset_peak, rss_mb
 
 #: Image sets and the like, as .npz files with X and y.
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(
+    os.environ.get("HSICLASSO_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Job:
     columns : int, optional
         Score only this many random columns of the table.
     options : dict
-        Arguments of the method.
+        Arguments of the method. ``"gaussian"`` holds those of a Gaussian kernel of the features.
     """
 
     method: str
@@ -72,18 +75,17 @@ def load(job: Job):
     return X, y
 
 
-def _hsic(X, y, k: int, **options):
-    from hsiclasso import HSICLasso
+def _hsic(X, y, k: int, *, gaussian: dict[str, Any] | None = None, **options):
+    from hsiclasso import Gaussian, HSICLasso
 
+    if gaussian is not None:
+        options["kernel"] = Gaussian(**gaussian)
     selector = HSICLasso(k, **options).fit(X, y)
     return selector.selected_, selector.coef_[selector.selected_]
 
 
 def _nocco(X, y, k: int, **options):
-    from hsiclasso import NOCCOLasso
-
-    selector = NOCCOLasso(k, **options).fit(X, y)
-    return selector.selected_, selector.coef_[selector.selected_]
+    return _hsic(X, y, k, measure="nocco", **options)
 
 
 def _pyhsiclasso(X, y, k: int, **options):

@@ -181,7 +181,7 @@ def make_matrices(d: int):
     options = MeasureOptions()
     states = cut_columns(np.ascontiguousarray(X.T, dtype=float), options)
     classes = cut_columns(np.asarray(y, dtype=float)[None], options, labels=True)
-    information = BinnedInformation(states, classes, "classification", 1)
+    information = BinnedInformation(states, classes, "classes", 1)
     matrix = dependency_matrix(information, lambda *now: None)
     return matrix, information.relevance
 

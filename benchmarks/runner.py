@@ -75,12 +75,15 @@ class Runner:
         return self.measured[job.key()]
 
 
-def run_python(*arguments: str) -> str:
-    """Run this interpreter on some arguments at the root of the project; return its output."""
+def run_python(*arguments: str, **variables: str) -> str:
+    """Run this interpreter at the root of the project; return its output.
+
+    `variables` are added to the environment.
+    """
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        env={**os.environ, "PYTHONWARNINGS": "ignore", **variables},
         capture_output=True,
         text=True,
         check=False,

@@ -34,9 +34,9 @@ from benchmarks.report import Row, environment, table
 from benchmarks.runner import ROOT
 from hsiclasso import as_source
 from hsiclasso import solvers as hs
-from hsiclasso.dependence import DependenceProblem, make_measure, make_target, scan_relevance
-from hsiclasso.embedding import Embedding, Features, Samples
-from hsiclasso.selectors.targets import TargetOptions, prepare_target
+from hsiclasso.dependence import Features, Problem, relate
+from hsiclasso.kernels import HSIC, Gaussian, Samples
+from hsiclasso.targets import Auto
 
 _OUT = ROOT / "benchmarks" / "results" / "solvers.json"
 _SHAPES = {"data2": (100, 10_000), "orlraws10P": (100, 10_304)}
@@ -48,7 +48,7 @@ _EXPLICIT, _RAW, _GRID = "explicit", "raw", "grid"
 #: Relative duality gap that counts as solved.
 _GAP = 1e-8
 _PEER_TOLS = tuple(float(f"1e-{k}") for k in range(3, 15))
-_EMBEDDING_TOLS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+_GRAM_ERRORS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 _N_GRID = 50
 #: Columns that a process warms up on, and the features it selects of them.
 _WARM_COLUMNS, _WARM_SIZE = 200, 3
@@ -66,7 +66,7 @@ which the exact path has the given number of features.
 - *explicit*: from that design; for our solvers b = A't and those entries of G they ask for, for
   peers their whole fit, which checks the design;
 - *raw*: our solver from the raw table: the pass for b, factors and entries of G, no design;
-- *tol*: the peer's tolerance, or that of the embedding for *raw*: the largest power of ten with a
+- *tol*: the peer's tolerance, or `gram_error` for *raw*: the largest power of ten with a
   gap of at most {_GAP:g};
 - *gap*: (primal - dual) / half the squared norm of the target, over the dense design; for a grid
   the largest of its {_N_GRID} solutions;
@@ -193,17 +193,16 @@ class Instance:
 
     def __init__(self, X, y) -> None:
         self.X, self.y = X, y
-        self.prepared = prepare_target(y, len(X), TargetOptions())
+        self.prepared = Auto().prepare(y, len(X))
         self.penalty = hs.Penalty.lasso(X.shape[1])
 
-    def problem(self, tol: float = 1e-6) -> DependenceProblem:
+    def problem(self, gram_error: float = 1e-6) -> Problem:
         """Make the problem from the raw table, as the selectors do."""
-        measure, samples = make_measure("hsic"), Samples(len(self.X))
-        features = Features(as_source(self.X), (Embedding(tol=tol),), samples)
-        target = make_target(self.prepared.data, measure, samples, tol=tol)
-        n_threads = effective_n_jobs(-1)
-        scan = scan_relevance(features, target, measure, n_threads=n_threads)
-        return DependenceProblem(features, scan, measure, n_threads=n_threads)
+        measure, samples, d = HSIC(), Samples(len(self.X)), self.X.shape[1]
+        source = as_source(self.X)
+        features = Features(source, (Gaussian(),), samples, np.arange(d), gram_error=gram_error)
+        target = self.prepared.data.matrix(measure, samples, error=gram_error, n_features=d)
+        return relate(features, target, measure, n_threads=effective_n_jobs(-1))
 
     def solve(self, problem, alpha: float, solver: str, alphas=None) -> hs.Path:
         """Solve a problem down to a penalty."""
@@ -223,7 +222,7 @@ class Instance:
     def explicit(self):
         """The explicit design, of shape (n_pairs, d) in Fortran order, and its target."""
         columns = np.array([_half(_gaussian_gram(x)) for x in self.X.T.astype(float)])
-        if self.prepared.task == "classification":
+        if self.prepared.target.name == "classes":
             same = self.y[:, None] == self.y
             return columns.T, _half(same / same.sum(axis=1))
         return columns.T, _half(_gaussian_gram(self.prepared.data.values[0]))
@@ -326,7 +325,7 @@ def _fit_of(task: Task) -> tuple[Callable, tuple[float | None, ...]]:
     if task.method in _PEER_FITS:
         return _PEER_FITS[task.method], _PEER_TOLS
     if task.way == _RAW:
-        return _ours_raw(task.method), _EMBEDDING_TOLS
+        return _ours_raw(task.method), _GRAM_ERRORS
     return _ours_explicit(task.method), (None,)
 
 

@@ -21,6 +21,7 @@ from experiments.contenders import (
     CLASSES,
     CONTENDERS,
     PERMUTATIONS,
+    RANKS,
     REAL,
     Contender,
     Selector,
@@ -132,7 +133,7 @@ METHODS: dict[str, Contender] = {
     # the exact form of what the peer takes means over blocks of
     "nHSIC Lasso": CONTENDERS["nHSIC Lasso"],
     "nHSIC Lasso, ranks": Contender(
-        Selector(HSICLasso, measure="nhsic", y_transform="rank"), kinds=(REAL,)
+        Selector(HSICLasso, measure="nhsic", target=RANKS), kinds=(REAL,)
     ),
     "NOCCO Lasso, ranks": CONTENDERS["NOCCO Lasso, ranks"],
     **{

@@ -2,7 +2,7 @@
 
 from experiments.contenders import CONTENDERS, Contender, Selector
 from experiments.splits import SplitStudy
-from hsiclasso import HSICLasso, NOCCOLasso
+from hsiclasso import NOCCO, Gaussian, HSICLasso
 
 SETS = (
     "warpAR10P",
@@ -36,18 +36,20 @@ TABLES = SplitStudy(
     "tables", SETS, CONTENDERS, left_out={("FVM", name): _FVM for name in _WIDE}, readings=True
 )
 FIGURE3 = SplitStudy(
-    "figure3", SETS, {at_width(w): Contender(Selector(HSICLasso, x_width=w)) for w in WIDTHS}
+    "figure3",
+    SETS,
+    {at_width(w): Contender(Selector(HSICLasso, kernel=Gaussian(w))) for w in WIDTHS},
 )
 FIGURE4 = SplitStudy(
     # labels as numbers, under a Gaussian kernel
     "figure4",
     SETS,
-    {GAUSSIAN_OUTPUT: Contender(Selector(HSICLasso, task="regression"))},
+    {GAUSSIAN_OUTPUT: Contender(Selector(HSICLasso, target="real"))},
 )
 EPSILON = SplitStudy(
     "epsilon",
     SETS,
-    {at_epsilon(e): Contender(Selector(NOCCOLasso, epsilon=e)) for e in EPSILONS},
+    {at_epsilon(e): Contender(Selector(HSICLasso, measure=NOCCO(e))) for e in EPSILONS},
     runs=20,
     readings=True,
 )

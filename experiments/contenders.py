@@ -15,11 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from hsiclasso import FewerFeaturesWarning, HSICLasso, NOCCOLasso
+from hsiclasso import FewerFeaturesWarning, HSICLasso, NOCCOLasso, Real
 from hsiclasso.baselines import CKTA, FVM, MRMR, QPFS, GreedyHSIC, LassoPath, MIRanking, SpAM
 
+#: Kinds of target, as the selectors call them.
 CLASSES, REAL = "classes", "real"
 _TREES = 500
+#: A real target by its ranks.
+RANKS = Real(transform="rank")
 #: Of pyHSICLasso, its default.
 PERMUTATIONS = 3
 
@@ -68,8 +71,7 @@ class Selector:
     def fit(self, X, y, m: int, kind: str):
         """Return the selector, fitted for m features on one thread."""
         made = self._make(m, **self._options)
-        task = "classification" if kind == CLASSES else "regression"
-        given = {"task": task, "n_jobs": 1}.items()
+        given = {"target": kind, "n_jobs": 1}.items()
         takes = made.get_params().keys() - self._options.keys()
         made.set_params(**{name: value for name, value in given if name in takes})
         with warnings.catch_warnings():
@@ -133,9 +135,9 @@ def _ipss(X, y, m: int, kind: str, seed: int) -> np.ndarray:
 #: The paper's methods at the paper's settings, in its order, then the others.
 CONTENDERS: dict[str, Contender] = {
     "HSIC Lasso": Contender(Selector(HSICLasso), printed=True),
-    "NOCCO Lasso": Contender(Selector(NOCCOLasso, epsilon=1e-3), printed=True),
+    "NOCCO Lasso": Contender(Selector(NOCCOLasso), printed=True),
     # labels as numbers: the model has no other target
-    "SpAM": Contender(Selector(SpAM, task="regression"), printed=True),
+    "SpAM": Contender(Selector(SpAM, target="real"), printed=True),
     "FVM": Contender(Selector(FVM, alpha=1.0), printed=True),
     "mRMR": Contender(Selector(MRMR), printed=True),
     "QPFS": Contender(Selector(QPFS, gamma=0.5), printed=True),
@@ -143,8 +145,8 @@ CONTENDERS: dict[str, Contender] = {
     "FHSIC": Contender(Selector(GreedyHSIC), printed=True),
     "Lasso": Contender(Selector(LassoPath)),
     "nHSIC Lasso": Contender(Selector(HSICLasso, measure="nhsic")),
-    "HSIC Lasso, ranks": Contender(Selector(HSICLasso, y_transform="rank"), kinds=(REAL,)),
-    "NOCCO Lasso, ranks": Contender(Selector(NOCCOLasso, y_transform="rank"), kinds=(REAL,)),
+    "HSIC Lasso, ranks": Contender(Selector(HSICLasso, target=RANKS), kinds=(REAL,)),
+    "NOCCO Lasso, ranks": Contender(Selector(NOCCOLasso, target=RANKS), kinds=(REAL,)),
     # the rule of mrmr_selection
     "mRMR, F-test": Contender(Selector(MRMR, measure="f", scheme="quotient")),
     "mRMR, 5 quantiles": Contender(Selector(MRMR, bins="quantile")),

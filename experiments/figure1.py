@@ -24,7 +24,7 @@ import pandas as pd
 from experiments.contenders import CONTENDERS, REAL, Contender, Rank, Selector
 from experiments.runner import Request
 from experiments.tidy import Row, Task, rows_of
-from hsiclasso import HSICLasso, make_data1, make_data2
+from hsiclasso import Gaussian, HSICLasso, make_data1, make_data2
 from hsiclasso.baselines import FVM
 from hsiclasso.solvers import Path as SolutionPath
 
@@ -179,7 +179,7 @@ TIME_N = DrawStudy(
     tuple(("Data2", n, 1000) for n in (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)),
     {
         "HSIC Lasso": METHODS["HSIC Lasso"],
-        LOOKUP: Contender(Selector(HSICLasso, embedding="table")),
+        LOOKUP: Contender(Selector(HSICLasso, kernel=Gaussian(expansion="table"))),
     },
     ("HSIC Lasso", LOOKUP),
     timed=True,

@@ -25,6 +25,7 @@ from statistics import mean, median
 import numpy as np
 from joblib import Parallel, delayed
 
+from experiments.contenders import RANKS
 from experiments.markdown import fill
 from hsiclasso import FewerFeaturesWarning, make_copies, make_data1, make_data2
 from hsiclasso.baselines import METHODS, traits_of
@@ -52,8 +53,8 @@ OWN = ("hsic_lasso", "nocco_lasso")
 #: Name in the table: the method, and options beside its defaults.
 VARIANTS = {
     **{name: (name, {}) for name in METHODS},
-    "hsic_lasso, ranks": ("hsic_lasso", {"y_transform": "rank"}),
-    "nocco_lasso, ranks": ("nocco_lasso", {"y_transform": "rank"}),
+    "hsic_lasso, ranks": ("hsic_lasso", {"target": RANKS}),
+    "nocco_lasso, ranks": ("nocco_lasso", {"target": RANKS}),
     "mrmr, 5 quantiles": ("mrmr", {"bins": "quantile"}),
 }
 

@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.classification import at_epsilon
 from experiments.contenders import Contender, Selector
 from experiments.figure1 import DrawStudy, heaviest, recovery_table
-from hsiclasso import NOCCOLasso
+from hsiclasso import NOCCO, HSICLasso
 
 EPSILONS = (1e-4, 1e-2, 1e-1, 1.0)
 CASES = (("Data1", 200, 256), ("Data1", 400, 256), ("Data2", 300, 1000), ("Data2", 600, 1000))
@@ -18,7 +18,7 @@ CASES = (("Data1", 200, 256), ("Data1", 400, 256), ("Data2", 300, 1000), ("Data2
 NOCCO_EPSILON = DrawStudy(
     "figure1 epsilon",
     CASES,
-    {at_epsilon(e): Contender(heaviest(Selector(NOCCOLasso, epsilon=e))) for e in EPSILONS},
+    {at_epsilon(e): Contender(heaviest(Selector(HSICLasso, measure=NOCCO(e)))) for e in EPSILONS},
 )
 
 

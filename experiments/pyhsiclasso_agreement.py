@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from scipy.io import loadmat
 
-from hsiclasso import HSICLasso, make_data1
+from hsiclasso import Delta, Gaussian, HSICLasso, Real, make_data1
 
 _ROOT = Path(__file__).resolve().parents[1]
 _DATA = _ROOT.parent / "shared" / "data"
@@ -69,10 +69,10 @@ class Agreement:
         return [self.name, *counts, f"{self.weight_gap:.1e}"]
 
 
-def compare(name: str, X, y, task: str, n_features: int) -> Agreement:
+def compare(name: str, X, y, target: str, n_features: int) -> Agreement:
     """Select with both packages."""
-    ours = HSICLasso(n_features, measure="nhsic", task=task).fit(X, y)
-    index, weights = _peer(X, y, task, n_features)
+    ours = HSICLasso(n_features, measure="nhsic", target=target).fit(X, y)
+    index, weights = _peer(X, y, target, n_features)
     theirs = np.zeros(X.shape[1])
     theirs[index] = weights
     return Agreement(
@@ -84,7 +84,7 @@ def compare(name: str, X, y, task: str, n_features: int) -> Agreement:
     )
 
 
-def _peer(X, y, task: str, n_features: int):
+def _peer(X, y, target: str, n_features: int):
     """Columns and weights that pyHSICLasso selects without blocks."""
     from pyHSICLasso import HSICLasso as Peer
 
@@ -92,21 +92,22 @@ def _peer(X, y, task: str, n_features: int):
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         peer.input(X, y)
-        getattr(peer, task)(n_features, B=0, n_jobs=1)
+        run = peer.classification if target == "classes" else peer.regression
+        run(n_features, B=0, n_jobs=1)
     return peer.get_index(), np.ravel(peer.get_index_score())
 
 
 def agreements(data: Path) -> list[Agreement]:
     """Compare both packages on a regression and on a classification."""
     X, y, _ = make_data1(100, 256, random_state=0)
-    found = [compare(f"Data1, {k} features", X, y, "regression", k) for k in (5, 10, 20)]
+    found = [compare(f"Data1, {k} features", X, y, "real", k) for k in (5, 10, 20)]
     colon = data / "extra" / "colon.npz"
     if not colon.exists():
         print("The colon set is not in the data folder: skipped.")
         return found
     stored = np.load(colon, allow_pickle=False)
     X, y = stored["X"].astype(float), stored["y"]
-    return found + [compare(f"colon, {k} features", X, y, "classification", k) for k in (5, 10, 20)]
+    return found + [compare(f"colon, {k} features", X, y, "classes", k) for k in (5, 10, 20)]
 
 
 @dataclass(frozen=True)
@@ -125,11 +126,9 @@ class Setting:
         return HSICLasso(
             6,
             measure=self.measure,
-            task="regression",
-            y_kernel=self.y_kernel,
-            x_width=widths[self.x_divisor],
-            y_width=widths[self.y_divisor],
-            tol=_TIGHT,
+            kernel=Gaussian(widths[self.x_divisor]),
+            target=Real(Delta() if self.y_kernel == "delta" else Gaussian(widths[self.y_divisor])),
+            gram_error=_TIGHT,
         ).fit(X, y)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from experiments.classification import WIDTHS, at_width
 from experiments.contenders import CONTENDERS, Contender, Selector
 from experiments.splits import SplitStudy
-from hsiclasso import HSICLasso, NOCCOLasso
+from hsiclasso import Gaussian, HSICLasso, NOCCOLasso
 
 SETS = ("rat_eye_trim32", "rat_eye_full")
 _OWN = {"HSIC Lasso": HSICLasso, "NOCCO Lasso": NOCCOLasso}
@@ -27,7 +27,7 @@ FIGURE5_WIDTHS = SplitStudy(
     "figure5 widths",
     SETS,
     {
-        at_width(width, name): Contender(Selector(kind, x_width=width))
+        at_width(width, name): Contender(Selector(kind, kernel=Gaussian(width)))
         for name, kind in _OWN.items()
         for width in WIDTHS
     },

@@ -6,8 +6,10 @@ import io
 import os
 import zlib
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -47,8 +49,7 @@ class Task:
         return f"{self.data} ({self.n} x {self.d})"
 
 
-@dataclass(frozen=True, order=True)
-class Row:
+class Row(NamedTuple):
     """A number that a task gave.
 
     Attributes
@@ -98,6 +99,7 @@ class TidyFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._rows: dict[Task, list[Row]] = {}
+        self._frames: dict[str, pd.DataFrame] = {}
         if path.exists():
             try:
                 self._read()
@@ -107,14 +109,18 @@ class TidyFile:
                 ) from error
 
     def _read(self) -> None:
-        kinds = [field.type for field in fields(Row)]
         with gzip.open(self.path, "rt", newline="") as stream:
             lines = csv.reader(stream)
-            if next(lines) != [field.name for field in fields(Row)]:
+            if next(lines) != list(Row._fields):
                 raise ValueError(f"{self.path} is no file of results: its first line is another.")
-            for line in lines:
-                row = Row(*(kind(cell) for kind, cell in zip(kinds, line, strict=True)))
-                self._rows.setdefault(row.task, []).append(row)
+            # the rows of a task come one after the other: their names and sizes are read once
+            for (study, data, method, n, d, run), rows in groupby(lines, lambda line: line[:6]):
+                task = Task(study, data, method, int(n), int(d), int(run))
+                head = (study, data, method, task.n, task.d, task.run)
+                self._rows.setdefault(task, []).extend(
+                    Row(*head, int(seed), int(m), metric, float(value))
+                    for *_, seed, m, metric, value in rows
+                )
 
     def __contains__(self, task: Task) -> bool:
         return task in self._rows
@@ -125,6 +131,7 @@ class TidyFile:
     def add(self, rows: list[Row]) -> None:
         """Add all rows of one task; what it had before is replaced."""
         self._rows[rows[0].task] = rows
+        self._frames.pop(rows[0].study, None)
 
     def save(self) -> None:
         """Write the file, sorted; another file of the same name stays whole until it is done."""
@@ -137,16 +144,18 @@ class TidyFile:
             io.TextIOWrapper(packed, newline="") as stream,
         ):
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(field.name for field in fields(Row))
+            writer.writerow(Row._fields)
             for task in sorted(self._rows):
-                writer.writerows(map(astuple, self._rows[task]))
+                writer.writerows(self._rows[task])
         os.replace(new, self.path)
 
     def frame(self, study: str) -> pd.DataFrame:
         """Rows of one study as a table, in the order of the file, whatever came first."""
-        tasks = sorted(task for task in self._rows if task.study == study)
-        rows = [row for task in tasks for row in self._rows[task]]
-        return pd.DataFrame(rows, columns=[field.name for field in fields(Row)])
+        if study not in self._frames:
+            tasks = sorted(task for task in self._rows if task.study == study)
+            rows = [row for task in tasks for row in self._rows[task]]
+            self._frames[study] = pd.DataFrame(rows, columns=list(Row._fields))
+        return self._frames[study].copy()
 
     def task_seconds(self) -> dict[tuple, list[float]]:
         """Seconds that the tasks of each group took."""

@@ -10,6 +10,7 @@ import numpy as np
 
 def standardise(x):
     """Zero mean and unit standard deviation; the mean is taken twice against cancellation."""
+    x = x / (np.abs(x).max() or 1.0)  # squares of very small or large numbers leave the doubles
     x = x - x.mean()
     x = x - x.mean()
     return x / np.sqrt(np.mean(x * x))
@@ -189,14 +190,20 @@ def normalised_laplacian(adjacency):
     return L + np.diag((degree > 0).astype(float))
 
 
-def weighted_standardise(x, weights):
-    """Zero weighted mean and unit weighted deviation; zeros for a row that does not vary."""
+def weighted_standardise(x, weights, other=None):
+    """Zero weighted mean and unit weighted deviation; zeros for a row that does not vary.
+
+    With `other`, values on the same scale.
+    """
+    other = x if other is None else other
     if np.ptp(x) == 0:
-        return np.zeros(len(x))
-    x = np.ldexp(x, -np.frexp(np.abs(x).max())[1])  # squares neither overflow nor vanish
+        return np.zeros(len(other))
+    exponent = -np.frexp(np.abs(x).max())[1]  # squares neither overflow nor vanish
+    x, other = np.ldexp(x, exponent), np.ldexp(other, exponent)
     for _ in range(2):  # twice against cancellation
-        x = x - np.average(x, weights=weights)
-    return x / np.sqrt(np.average(x * x, weights=weights))
+        mean = np.average(x, weights=weights)
+        x, other = x - mean, other - mean
+    return other / np.sqrt(np.average(x * x, weights=weights))
 
 
 def weighted_median(distances, pair_weights):
@@ -208,31 +215,101 @@ def weighted_median(distances, pair_weights):
     return values[np.argmax(np.cumsum(shares) >= 0.5 * np.sum(shares) * (1 - 1e-12))]
 
 
-def kernel_gram(vectors, kernel, weights=None):
-    """Gram matrix of the columns of (q, n), or of (n,), under what a kernel object describes.
+#: By the name of a kernel's class: what its formula is of, the formula, and parameters to try.
+KERNELS = {}
+
+
+def kernel_formula(of, *variants):
+    """Add the formula of a kernel, named like its class.
+
+    `of` says what it gets beside the kernel object: the "distance" of two samples in units of the
+    width, or their "product". Every test of kernels is run with the default parameters, and with
+    each of `variants`.
+    """
+
+    def add(function):
+        KERNELS[function.__name__] = (of, function, variants)
+        return function
+
+    return add
+
+
+@kernel_formula(
+    "distance",
+    {"width": 0.3},
+    {"width": "median"},
+    {"width": (0.5, 1.0, 2.0)},
+    {"width": (0.5, "median"), "expansion": "cholesky"},
+    {"expansion": "table"},
+    {"expansion": "cholesky"},
+)
+def Gaussian(kernel, d):  # noqa: N802
+    return np.exp(-(d**2) / 2)
+
+
+@kernel_formula("distance", {"width": 2.0}, {"width": "median"})
+def Laplace(kernel, d):  # noqa: N802
+    return np.exp(-d)
+
+
+@kernel_formula("distance", {"width": 0.5}, {"width": "median"})
+def Cauchy(kernel, d):  # noqa: N802
+    return 1 / (1 + d**2)
+
+
+@kernel_formula("distance", {"nu": 2.5}, {"width": "median"}, {"nu": 2.5, "width": 0.5})
+def Matern(kernel, d):  # noqa: N802
+    r = np.sqrt(2 * kernel.nu) * d
+    return {1.5: 1 + r, 2.5: 1 + r + r**2 / 3}[kernel.nu] * np.exp(-r)
+
+
+@kernel_formula("product")
+def Linear(kernel, p):  # noqa: N802
+    return p
+
+
+@kernel_formula("product", {"degree": 3, "offset": 0.0}, {"degree": 5, "offset": 0.3})
+def Polynomial(kernel, p):  # noqa: N802
+    return (p + kernel.offset) ** kernel.degree
+
+
+@kernel_formula("equality", {"by_count": False})
+def Delta(kernel, same):  # noqa: N802
+    return same.astype(float)
+
+
+def kernel_between(new, old, kernel, weights=None):
+    """The kernel of samples (q, m) with those (q, n) from which it learns scales and widths.
 
     Each entry is standardised with the weights; squared distances and products of vectors are
-    means over the entries; the delta kernel compares whole vectors.
+    means over the entries; the delta kernel compares whole vectors, and divides by their number.
     """
-    vectors = np.atleast_2d(np.asarray(vectors, dtype=float))
-    w = np.ones(vectors.shape[1]) if weights is None else weights
-    name = type(kernel).__name__
-    if name == "Delta":
-        same = np.all(vectors[:, :, None] == vectors[:, None, :], axis=0)
-        return same / (same @ w) if kernel.by_count else same.astype(float)
-    z = np.array([weighted_standardise(x, w) for x in vectors])
-    if name in ("Linear", "Polynomial"):
-        products = np.mean(z[:, :, None] * z[:, None, :], axis=0)
-        return products if name == "Linear" else (products + kernel.offset) ** kernel.degree
-    distances = np.sqrt(np.mean((z[:, :, None] - z[:, None, :]) ** 2, axis=0))
+    new, old = (np.atleast_2d(np.asarray(side, dtype=float)) for side in (new, old))
+    w = np.ones(old.shape[1]) if weights is None else weights
+    of, formula, _ = KERNELS[type(kernel).__name__]
+    if of == "equality":
+        same = np.all(new[:, :, None] == old[:, None, :], axis=0)
+        sizes = same @ w if kernel.by_count else np.ones(len(same))
+        return formula(kernel, same) / np.where(sizes > 0, sizes, 1.0)[:, None]
+    y = np.array([weighted_standardise(x, w) for x in old])
+    z = np.array([weighted_standardise(x, w, u) for x, u in zip(old, new, strict=True)])
+    if of == "product":
+        return formula(kernel, np.mean(z[:, :, None] * y[:, None, :], axis=0))
+    distances = _distances(z, y)
+    widths = kernel.width if isinstance(kernel.width, tuple | list) else [kernel.width]
+    if "median" in widths:
+        median = weighted_median(_distances(y, y), np.outer(w, w))
+        widths = [median if width == "median" else width for width in widths]
+    return np.mean([formula(kernel, distances / width) for width in widths], axis=0)
 
-    def divided(width):
-        median = width == "median"
-        return distances / (weighted_median(distances, np.outer(w, w)) if median else width)
 
-    if name == "Laplace":
-        return np.exp(-divided(kernel.width))
-    return np.mean([np.exp(-(divided(width) ** 2) / 2) for width in kernel.widths], axis=0)
+def _distances(z, y):
+    return np.sqrt(np.mean((z[:, :, None] - y[:, None, :]) ** 2, axis=0))
+
+
+def kernel_gram(vectors, kernel, weights=None):
+    """Gram matrix of the columns of (q, n), or of (n,), under a kernel object."""
+    return kernel_between(vectors, vectors, kernel, weights)
 
 
 def projector(weights, covariates=None):
@@ -425,3 +502,14 @@ def printed_red(X):
     m = X.shape[1]
     rho = np.corrcoef(X, rowvar=False)
     return sum(abs(rho[k, j]) for k in range(m) for j in range(k)) / (m * (m - 1))
+
+
+# ------------------------------------------------------------------------- Redundancy of features
+
+
+def similarity(A):
+    """<A_k, A_l> / (||A_k|| ||A_l||) of matrices (d, n, n); 0 where one of them vanishes."""
+    flat = A.reshape(len(A), -1)
+    norms = np.linalg.norm(flat, axis=1)
+    norms[norms == 0] = np.inf
+    return (flat / norms[:, None]) @ (flat / norms[:, None]).T

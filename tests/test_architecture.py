@@ -3,66 +3,100 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
-
-import pytest
 
 import hsiclasso
 
 ROOT = Path(hsiclasso.__file__).parent
-#: What each part of the package may import of the package, beside errors and types.
+TESTS = Path(__file__).parent
+#: What serves every part: options of objects, checks, errors, types, threads, compilation.
+COMMON = {"_options", "_checks", "_blas", "_compile", "_types", "errors", "__version__"}
+#: What each station may import, beside itself and what serves all.
 ALLOWED = {
-    "errors": set(),
-    "_types": set(),
-    "_compile": set(),
-    "_checks": set(),
     "data": set(),
-    "embedding": {"data"},
-    "dependence": {"embedding", "data"},
+    "kernels": set(),
+    "targets": {"kernels"},
+    "dependence": {"data", "kernels", "targets"},
     "solvers": set(),
-    "selectors": {"dependence", "embedding", "data", "solvers"},
+    "selectors": {"data", "kernels", "targets", "dependence", "solvers"},
     "evaluation": {"data"},
-    "baselines": {"selectors", "dependence", "embedding", "data", "solvers"},
-    "plots": {"baselines", "selectors", "solvers", "data"},
-    "cli": {"plots", "baselines", "selectors", "solvers", "dependence", "embedding", "data"},
-    "__init__": {"selectors", "dependence", "embedding", "data"},
-}
+    "baselines": {"data", "kernels", "targets", "dependence", "solvers", "selectors"},
+    "plots": {"data", "solvers", "selectors", "baselines"},
+    "cli": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
+            "plots", *hsiclasso.__all__},
+    "__init__": {"data", "kernels", "targets", "selectors"},
+    **{part: set() for part in COMMON},
+}  # fmt: skip
+#: Heavy packages that `import hsiclasso` alone must not load: they are for those who use them.
+HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow")
+
+
+def source_files():
+    return sorted(ROOT.rglob("*.py"))
 
 
 def part_of(file):
     return file.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-def imported_parts(file):
+def imports(file):
+    """Yield what a file imports, in full: also within functions and for types only."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module]
-            if node.module == "hsiclasso":
-                names = [f"hsiclasso.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            if name.startswith("hsiclasso."):
-                yield name.split(".")[1]
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file} has a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("file", sorted(ROOT.rglob("*.py")), ids=lambda f: str(f.relative_to(ROOT)))
-def test_imports_point_one_way(file):
-    part = part_of(file)
-    allowed = ALLOWED[part] | {part, "errors", "_types", "_compile", "_checks", "__version__"}
-    assert set(imported_parts(file)) <= allowed
+def test_imports_point_one_way():
+    wrong = [
+        f"{file.relative_to(ROOT)} imports {name}"
+        for file in source_files()
+        for name in imports(file)
+        if name.startswith("hsiclasso.")
+        and name.split(".")[1] not in ALLOWED[part_of(file)] | COMMON | {part_of(file)}
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
-def test_no_relative_imports():
-    for file in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            assert not (isinstance(node, ast.ImportFrom) and node.level), file
+def test_every_part_has_its_place():
+    assert {part_of(file) for file in source_files()} | {"__version__"} == set(ALLOWED)
+
+
+def test_the_compiler_is_loaded_when_it_is_needed():
+    """Numba takes half a second: compiled files are imported within the functions that run them."""
+    at_top = {
+        file: {node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)}
+        | {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
+        for file in source_files()
+        for tree in [ast.parse(file.read_text(encoding="utf-8"))]
+    }
+    compiled = {
+        file
+        for file, names in at_top.items()
+        if "hsiclasso._compile" in names or any(name.split(".")[0] == "numba" for name in names)
+    }
+    assert all(file.stem.startswith("_") for file in compiled)
+    modules = {
+        ".".join(("hsiclasso", *f.relative_to(ROOT).with_suffix("").parts)) for f in compiled
+    }
+    wrong = {file for file, names in at_top.items() if names & modules} - compiled
+    assert not wrong
 
 
 def test_tests_mirror_the_source():
-    """Every folder of the package has a folder of tests."""
-    tests = Path(__file__).parent
-    for folder in ROOT.iterdir():
-        if folder.is_dir() and folder.name != "__pycache__":
-            assert any((tests / folder.name).glob("test_*.py")), folder.name
+    """Every station has a folder of tests, and every folder of tests a station."""
+    stations = {file.parent.name for file in ROOT.glob("*/__init__.py")}
+    tested = {file.parent.name for file in TESTS.glob("*/test_*.py")}
+    assert stations <= tested
+    assert tested - stations <= {"experiments", "benchmarks"}
+
+
+def test_import_is_light():
+    """Names are loaded on first use, so that the command line answers `--help` at once."""
+    code = "import hsiclasso, sys; print(' '.join(sys.modules))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(out.stdout.split()) & set(HEAVY)

@@ -8,10 +8,13 @@ import pytest
 from hsiclasso._checks import (
     as_generator,
     check_choice,
+    check_count,
+    check_flag,
     check_number,
     check_positive,
     check_random_state,
     check_whole,
+    is_number,
 )
 from hsiclasso.errors import InvalidInputError
 
@@ -31,6 +34,28 @@ def test_positive_numbers(value):
 def test_no_whole_numbers(value):
     with pytest.raises(InvalidInputError, match=r"^n=.* must be a whole number >= 1"):
         check_whole("n", value)
+
+
+def test_counts_may_be_left_out():
+    for value in (None, 2, np.int8(5)):
+        check_count("n", value, least=2)
+    with pytest.raises(InvalidInputError, match=r"^n=1 must be a whole number >= 2"):
+        check_count("n", 1, least=2)
+
+
+def test_flags():
+    for value in (True, False, np.bool_(True)):
+        check_flag("positive", value)
+    for value in (0, "True", None):
+        with pytest.raises(InvalidInputError, match=r"^positive=.* must be True or False"):
+            check_flag("positive", value)
+
+
+def test_numbers():
+    assert all(is_number(value) for value in (0, -1.5, np.float32(2), np.int8(3)))
+    assert not any(
+        is_number(value) for value in (True, np.bool_(True), "1", None, 1j, [1.0], np.nan)
+    )
 
 
 @pytest.mark.parametrize("value", ["up", None, ["forward"], np.array(["forward"]), 1])

@@ -2,50 +2,61 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import subprocess
 import sys
 
 import pytest
 
 import hsiclasso
+from hsiclasso._options import Option
 from hsiclasso.errors import MissingExtraError, require
 
-PUBLIC = {
-    "ConstantFeatureWarning",
-    "Delta",
-    "Diffusion",
-    "FewObservedWarning",
-    "FewerFeaturesWarning",
-    "Gaussian",
-    "HSICLasso",
-    "HSICLassoCV",
-    "InvalidInputError",
-    "Laplace",
-    "Linear",
+#: Public names by what they are.
+ESTIMATORS = {"HSICLasso", "HSICLassoCV", "NOCCOLasso"}
+OPTIONS = {
+    "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
+    "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
+    "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
+    "Polynomial", "Real", "RegularisedLaplacian", "Survival",
+}  # fmt: skip
+RESULTS = {"SelectedKernel", "SelectionResult"}
+DATA = {"as_source", "make_copies", "make_data1", "make_data2"}
+ERRORS = {
+    "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning", "InvalidInputError",
     "MissingExtraError",
-    "NOCCOLasso",
-    "Polynomial",
-    "RegularisedLaplacian",
-    "SelectedKernel",
-    "SelectionResult",
-    "__version__",
-    "as_source",
-    "make_copies",
-    "make_data1",
-    "make_data2",
-}
+}  # fmt: skip
+PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | ERRORS
 #: Heavy packages that a plain import must not load.
 LAZY = ("numba", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow", "dask")
 
 
 def test_public_names():
-    assert set(hsiclasso.__all__) == PUBLIC
-    assert all(hasattr(hsiclasso, name) for name in PUBLIC)
+    assert set(hsiclasso.__all__) == PUBLIC | {"__version__"}
+    assert set(dir(hsiclasso)) == set(hsiclasso.__all__)
+    homes = [name for names in hsiclasso._HOMES.values() for name in names]
+    assert sorted(homes) == sorted(PUBLIC)
+    with pytest.raises(AttributeError, match="module 'hsiclasso' has no attribute 'Ridge'"):
+        _ = hsiclasso.Ridge
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC - {"__version__"}))
+@pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_public_names_are_documented(name):
     assert len(getattr(hsiclasso, name).__doc__) > 40
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS | OPTIONS))
+def test_parameters_are_documented_with_their_defaults(name):
+    public = getattr(hsiclasso, name)
+    assert name in ESTIMATORS or issubclass(public, Option)
+    told = {}  # the line of each parameter: "a, b : float, default=1", or "a, b" for "as in ..."
+    for line in inspect.getdoc(public).split("\nAttributes\n---")[0].splitlines():
+        told |= dict.fromkeys(line.split(" : ")[0].split(", "), line)
+    for parameter, about in inspect.signature(public).parameters.items():
+        line = told[parameter]
+        if about.default is not inspect.Parameter.empty and " : " in line:
+            assert ast.literal_eval(line.split("default=")[1]) == about.default, line
 
 
 def loaded_after(statement):
@@ -59,6 +70,7 @@ def test_import_is_light():
     base = loaded_after("import sklearn.feature_selection, joblib, threadpoolctl")
     extra = loaded_after("from hsiclasso import HSICLasso") - base
     assert not extra & set(LAZY)
+    assert "sklearn" not in loaded_after("import hsiclasso")
 
 
 def test_require_names_the_extra():

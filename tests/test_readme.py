@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import hsiclasso
+from hsiclasso import HSICLasso
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,6 +38,26 @@ def test_python_examples_run():
     for code in re.findall(r"```python\n(.*?)```", text, flags=re.S):
         exec(code, names)  # each block builds on the ones before
     assert set(names["selector"].selected_) == set(names["causal"])
+
+
+def option_snippets():
+    """The code in the first column of the table of options."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split("| option | what it does |")[1].split("\n\n")[0]
+    cells = [line.split(" | ")[0] for line in table.splitlines()]
+    return [code for cell in cells for code in re.findall("`(.*?)`", cell)]
+
+
+def test_options_of_the_table_exist():
+    snippets = option_snippets()
+    assert len(snippets) > 20
+    given = [re.match(r"(?:fit\()?(\w+)=", code) for code in snippets]
+    names = {found[1] for found in given if found}
+    fit = inspect.signature(HSICLasso.fit).parameters
+    assert names <= HSICLasso().get_params(deep=False).keys() | fit.keys()
+    assert names > {"kernel", "target", "penalty", "alpha", "n_neighbors"}
+    objects = {name for code in snippets for name in re.findall(r"\b([A-Z]\w+)\(", code)}
+    assert objects <= set(hsiclasso.__all__)
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.stem)

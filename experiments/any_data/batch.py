@@ -8,7 +8,7 @@ import numpy as np
 
 from experiments.any_data.section import Section, image, mean_error, table
 from experiments.datasets import read_npz
-from hsiclasso import HSICLasso, SelectionResult
+from hsiclasso import Covariates, HSICLasso, SelectionResult
 from hsiclasso.plots import plot_comparison
 
 CONFOUNDING = (0.7, 0.8, 0.9)
@@ -52,7 +52,8 @@ class Expression:
         """Select genes, with the batch removed by a method, or not."""
         if method is None:
             return HSICLasso(_SELECTED).fit(X, self.y)
-        return HSICLasso(_SELECTED, covariate_method=method).fit(X, self.y, covariates=batch)
+        removed = Covariates(method=method)
+        return HSICLasso(_SELECTED, covariates=removed).fit(X, self.y, covariates=batch)
 
     def named(self, result: SelectionResult) -> SelectionResult:
         """Give features of a result the names of genes."""

@@ -16,7 +16,7 @@ from experiments.any_data.section import (
 )
 from experiments.datasets import data_file
 from experiments.plink import Genotypes, read_plink
-from hsiclasso import HSICLasso
+from hsiclasso import HSICLasso, Ignore
 
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5)
 _RUNS = 12
@@ -35,7 +35,7 @@ SCHEMES = {
 
 
 def _ignore(calls: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return HSICLasso(_SELECTED, missing="ignore", min_observed=_LEAST).fit(calls, y).selected_
+    return HSICLasso(_SELECTED, missing=Ignore(_LEAST)).fit(calls, y).selected_
 
 
 def _mean(calls: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -130,7 +130,7 @@ def _erased(calls: np.ndarray, outcomes: dict) -> list[str]:
         "known causes, so one is simulated from three common SNPs, dominant, recessive and "
         f"heterozygote, which explain {_EXPLAINED:.0%} of its variance. Then calls of a random "
         "half of the SNPs are erased, by chance, or three times as often where the phenotype is "
-        f"above its median; ten SNPs are selected (`min_observed={_LEAST}`). {_RUNS} runs, seeds "
+        f"above its median; ten SNPs are selected (`Ignore({_LEAST})`). {_RUNS} runs, seeds "
         f"0 to {_RUNS - 1}; share of the causal SNPs selected, and its standard error:",
         image(_FIGURE, "Causal SNPs found against the share of erased calls"),
     ]
@@ -170,7 +170,7 @@ def _as_they_are(genotypes: Genotypes) -> list[str]:
         "nothing. It has no phenotype: one is simulated from its two SNPs of highest minor allele "
         "frequency, dominant, with unread genotypes drawn from the frequencies of the SNP (seed "
         f'0). Five SNPs selected with `missing="ignore"`, which asks for half of the samples; '
-        f"`min_observed=0.7` would leave out, of the causal SNPs, {lost}:",
+        f"`Ignore(0.7)` would leave out, of the causal SNPs, {lost}:",
         table(["SNP", "", "weight", "`n_observed`"], rows),
     ]
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from experiments.any_data.section import Section, image, mean_error, panels, table
-from hsiclasso import HSICLasso
+from hsiclasso import Auto, HSICLasso, Labels
 
 SIZES = (8, 12, 16)
 LABELS = ("odd", "prime", "5 or more")
@@ -32,7 +32,9 @@ def _f_test(k: int, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 METHODS: dict[str, Callable[[int, np.ndarray, np.ndarray], np.ndarray]] = {
     "all labels, averaged": lambda k, X, Y: HSICLasso(k).fit(X, Y).selected_,
-    "all labels, joint": lambda k, X, Y: HSICLasso(k, multioutput="joint").fit(X, Y).selected_,
+    "all labels, joint": lambda k, X, Y: (
+        HSICLasso(k, target=Labels(outputs="joint")).fit(X, Y).selected_
+    ),
     **{f'"{name}" alone': _single(i) for i, name in enumerate(LABELS)},
     "F-test, mean over labels": _f_test,
 }
@@ -108,7 +110,8 @@ def _draw(X: np.ndarray, Y: np.ndarray):
     }
     figure, axes = panels(len(targets), width=2.1, height=2.4)
     for ax, (name, (y, together)) in zip(axes, targets.items(), strict=True):
-        weights = HSICLasso(_SHOWN, multioutput=together).fit(X, y).coef_[: inked.sum()]
+        selector = HSICLasso(_SHOWN, target=Auto(outputs=together)).fit(X, y)
+        weights = selector.coef_[: inked.sum()]
         picture = np.zeros(64)
         picture[inked] = weights / weights.max()
         shown = ax.imshow(picture.reshape(8, 8), cmap="Blues", vmin=0, vmax=1)

@@ -12,12 +12,13 @@ from sklearn.model_selection import KFold
 
 from experiments.any_data.section import Section, curves, image, legend_below, panels, table, tidy
 from experiments.datasets import read_npz
-from hsiclasso import HSICLasso
+from hsiclasso import HSICLasso, Real
 
 SIZES = (10, 20, 30, 40, 50, 60)
 _FOLDS = 5
 _SEED = 0
 _FIGURE = "any_data_mutations.png"
+_RANKS = Real(transform="rank")
 _SOURCE = "case1/data/phs000276/NRTI_DATA.txt of github.com/moondanced/PMDC-DS"
 
 Selections = dict[int, np.ndarray]
@@ -26,7 +27,7 @@ Method = Callable[[np.ndarray, np.ndarray], Selections]
 
 def _hsic_lasso(kernel: str) -> Method:
     def select(X: np.ndarray, y: np.ndarray) -> Selections:
-        fitted = HSICLasso(max(SIZES), x_kernel=kernel, y_transform="rank").fit(X, y)
+        fitted = HSICLasso(max(SIZES), kernel=kernel, target=_RANKS).fit(X, y)
         return {k: fitted.selected_of_size(k) for k in SIZES}
 
     return select
@@ -41,7 +42,7 @@ def _ranking(score: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Method:
 
 
 def _marginal(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return HSICLasso(1, x_kernel="delta", y_transform="rank").fit(X, y).relevance_
+    return HSICLasso(1, kernel="delta", target=_RANKS).fit(X, y).relevance_
 
 
 def _mutual_information(X: np.ndarray, y: np.ndarray) -> np.ndarray:

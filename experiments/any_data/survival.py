@@ -14,7 +14,7 @@ from experiments.any_data.section import (
     table,
     tidy,
 )
-from hsiclasso import HSICLasso
+from hsiclasso import HSICLasso, Real, Survival
 
 SIZES = (100, 150, 200, 300, 400)
 CAUSAL = (0, 1, 2)
@@ -24,6 +24,7 @@ _D = 500
 _CENSORED = 0.4
 _SELECTED = 8
 _FIGURE = "any_data_survival.png"
+_RANKS, _CENSORED_RANKS = Real(transform="rank"), Survival(transform="rank")
 
 SCHEMES = ("(a) censored by chance", "(b) censored depending on two other features")
 
@@ -47,20 +48,20 @@ def draw(n: int, dependent: bool, seed: int) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _log_rank(X: np.ndarray, time: np.ndarray, event: np.ndarray) -> np.ndarray:
-    return HSICLasso(_SELECTED, task="survival", y_transform="rank").fit(X, (time, event)).selected_
+    return HSICLasso(_SELECTED, target=_CENSORED_RANKS).fit(X, (time, event)).selected_
 
 
 def _linear(X: np.ndarray, time: np.ndarray, event: np.ndarray) -> np.ndarray:
-    selector = HSICLasso(_SELECTED, task="survival", y_transform="rank", x_kernel="linear")
+    selector = HSICLasso(_SELECTED, target=_CENSORED_RANKS, kernel="linear")
     return selector.fit(X, (time, event)).selected_
 
 
 def _as_real(X: np.ndarray, time: np.ndarray, event: np.ndarray) -> np.ndarray:
-    return HSICLasso(_SELECTED, y_transform="rank").fit(X, time).selected_
+    return HSICLasso(_SELECTED, target=_RANKS).fit(X, time).selected_
 
 
 def _dropped(X: np.ndarray, time: np.ndarray, event: np.ndarray) -> np.ndarray:
-    return HSICLasso(_SELECTED, y_transform="rank").fit(X[event], time[event]).selected_
+    return HSICLasso(_SELECTED, target=_RANKS).fit(X[event], time[event]).selected_
 
 
 METHODS = {

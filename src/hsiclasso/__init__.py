@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hsiclasso.data import as_source, make_copies, make_data1, make_data2
-    from hsiclasso.dependence import Diffusion, RegularisedLaplacian
-    from hsiclasso.embedding import Delta, Gaussian, Laplace, Linear, Polynomial
     from hsiclasso.errors import (
         ConstantFeatureWarning,
         FewerFeaturesWarning,
@@ -22,29 +20,87 @@ if TYPE_CHECKING:
         InvalidInputError,
         MissingExtraError,
     )
-    from hsiclasso.selectors import HSICLasso, NOCCOLasso, SelectedKernel, SelectionResult
+    from hsiclasso.kernels import (
+        HSIC,
+        NHSIC,
+        NOCCO,
+        Cauchy,
+        Delta,
+        Gaussian,
+        Laplace,
+        Linear,
+        Matern,
+        Polynomial,
+    )
+    from hsiclasso.selectors import (
+        AlphaRatio,
+        Covariates,
+        ElasticNet,
+        GroupLasso,
+        HSICLasso,
+        Ignore,
+        Lasso,
+        NOCCOLasso,
+        SelectedKernel,
+        SelectionResult,
+    )
     from hsiclasso.selectors.cv import HSICLassoCV
+    from hsiclasso.targets import (
+        Affinity,
+        Auto,
+        Classes,
+        Counts,
+        Diffusion,
+        Graph,
+        Labels,
+        Objects,
+        Ordinal,
+        Real,
+        RegularisedLaplacian,
+        Survival,
+    )
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "HSIC",
+    "NHSIC",
+    "NOCCO",
+    "Affinity",
+    "AlphaRatio",
+    "Auto",
+    "Cauchy",
+    "Classes",
     "ConstantFeatureWarning",
+    "Counts",
+    "Covariates",
     "Delta",
     "Diffusion",
+    "ElasticNet",
     "FewObservedWarning",
     "FewerFeaturesWarning",
     "Gaussian",
+    "Graph",
+    "GroupLasso",
     "HSICLasso",
     "HSICLassoCV",
+    "Ignore",
     "InvalidInputError",
+    "Labels",
     "Laplace",
+    "Lasso",
     "Linear",
+    "Matern",
     "MissingExtraError",
     "NOCCOLasso",
+    "Objects",
+    "Ordinal",
     "Polynomial",
+    "Real",
     "RegularisedLaplacian",
     "SelectedKernel",
     "SelectionResult",
+    "Survival",
     "__version__",
     "as_source",
     "make_copies",
@@ -56,8 +112,32 @@ __all__ = [
 #: answer `--help` without loading scikit-learn.
 _HOMES = {
     "hsiclasso.data": ("as_source", "make_copies", "make_data1", "make_data2"),
-    "hsiclasso.dependence": ("Diffusion", "RegularisedLaplacian"),
-    "hsiclasso.embedding": ("Delta", "Gaussian", "Laplace", "Linear", "Polynomial"),
+    "hsiclasso.kernels": (
+        "HSIC",
+        "NHSIC",
+        "NOCCO",
+        "Cauchy",
+        "Delta",
+        "Gaussian",
+        "Laplace",
+        "Linear",
+        "Matern",
+        "Polynomial",
+    ),
+    "hsiclasso.targets": (
+        "Affinity",
+        "Auto",
+        "Classes",
+        "Counts",
+        "Diffusion",
+        "Graph",
+        "Labels",
+        "Objects",
+        "Ordinal",
+        "Real",
+        "RegularisedLaplacian",
+        "Survival",
+    ),
     "hsiclasso.errors": (
         "ConstantFeatureWarning",
         "FewObservedWarning",
@@ -65,7 +145,18 @@ _HOMES = {
         "InvalidInputError",
         "MissingExtraError",
     ),
-    "hsiclasso.selectors": ("HSICLasso", "NOCCOLasso", "SelectedKernel", "SelectionResult"),
+    "hsiclasso.selectors": (
+        "AlphaRatio",
+        "Covariates",
+        "ElasticNet",
+        "GroupLasso",
+        "HSICLasso",
+        "Ignore",
+        "Lasso",
+        "NOCCOLasso",
+        "SelectedKernel",
+        "SelectionResult",
+    ),
     "hsiclasso.selectors.cv": ("HSICLassoCV",),
 }
 

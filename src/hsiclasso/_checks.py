@@ -17,14 +17,20 @@ __all__ = [
     "check_positive",
     "check_random_state",
     "check_whole",
+    "is_number",
     "is_positive",
 ]
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite real number."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return bool(number and not isinstance(value, bool) and np.isfinite(value))
+
+
 def is_positive(value: Any) -> bool:
     """Whether a value is a finite real number above 0."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    return bool(number and not isinstance(value, bool) and np.isfinite(value) and value > 0)
+    return is_number(value) and bool(value > 0)
 
 
 def check_positive(name: str, value: Any) -> None:
@@ -77,8 +83,7 @@ def check_number(name: str, value: Any, word: str) -> float | None:
     """Return a finite number, or None for a word such as ``'auto'``; raise if it is neither."""
     if isinstance(value, str) and repr(value) == word:
         return None
-    known = isinstance(value, int | float | np.integer | np.floating)
-    if not known or isinstance(value, bool) or not np.isfinite(value):
+    if not is_number(value):
         raise InvalidInputError(f"{name}={value!r}, but it must be a number or {word}.")
     return float(value)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 
 __all__ = ["compiled", "inlined", "summing"]
 
@@ -14,6 +16,27 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Contraction (a*b + c in one instruction) is the only liberty taken with IEEE arithmetic:
 # reassociation would break the compensated steps of `_exp`.
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+
+
+class _Announcement(event.Listener):
+    """Says once that loops are being compiled, which a user would otherwise take for a stall."""
+
+    said = False
+
+    def on_start(self, compilation: Any) -> None:
+        """Note the first compilation of a loop of the package."""
+        function = compilation.data["dispatcher"].py_func
+        if not self.said and function.__module__.startswith("hsiclasso"):
+            self.said = True
+            logging.getLogger("hsiclasso").warning(
+                "Compiling loops for this machine; this happens once and takes a few seconds."
+            )
+
+    def on_end(self, compilation: Any) -> None:
+        """Do nothing."""
+
+
+event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Function) -> Function:

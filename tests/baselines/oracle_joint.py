@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import expm
 from scipy.stats import rankdata
 
+from hsiclasso import Auto, Gaussian, Objects
 from tests import oracles
 
 HSIC = {"biased": oracles.biased_hsic, "unbiased": oracles.unbiased_hsic}
@@ -183,12 +184,18 @@ def _laplace_gram(x):
 TARGETS = {
     "real": ({}, _real, lambda X: oracles.gaussian_gram(_real(X))),
     "ranks": (
-        {"y_transform": "rank"}, _real, lambda X: oracles.gaussian_gram(rankdata(_real(X))),
+        {"target": Auto(transform="rank")},
+        _real,
+        lambda X: oracles.gaussian_gram(rankdata(_real(X))),
     ),
-    "narrow": ({"y_width": 0.5}, _real, lambda X: oracles.gaussian_gram(_real(X), 0.5)),
-    "laplace": ({"y_kernel": "laplace"}, _real, lambda X: _laplace_gram(_real(X))),
+    "narrow": (
+        {"target": Auto(Gaussian(0.5))},
+        _real,
+        lambda X: oracles.gaussian_gram(_real(X), 0.5),
+    ),
+    "laplace": ({"target": Auto("laplace")}, _real, lambda X: _laplace_gram(_real(X))),
     "ordinal": (
-        {"task": "ordinal"}, _codes, lambda X: oracles.gaussian_gram(rankdata(_codes(X))),
+        {"target": "ordinal"}, _codes, lambda X: oracles.gaussian_gram(rankdata(_codes(X))),
     ),
     "classes": ({}, _codes, lambda X: oracles.delta_gram(_codes(X))),
     "labels": (
@@ -196,22 +203,24 @@ TARGETS = {
     ),
     "outputs": ({}, _outputs, lambda X: _joint_outputs(_outputs(X))),
     "averaged outputs": (
-        {"multioutput": "average"},
+        {"target": Auto(outputs="average")},
         _outputs,
         lambda X: sum(oracles.gaussian_gram(y) for y in _outputs(X).T) / 2,
     ),
-    "survival": ({"task": "survival"}, _survival, _survival_gram),
-    "affinity": ({"y_kernel": "precomputed"}, _affinity, _affinity),
+    "survival": ({"target": "survival"}, _survival, _survival_gram),
+    "affinity": ({"target": "affinity"}, _affinity, _affinity),
     "graph": (
-        {"y_kernel": "diffusion"},
+        {"target": "graph"},
         _links,
         lambda X: expm(-oracles.normalised_laplacian(_links(X))),
     ),
     "words": (
-        {"y_kernel": common_letters}, _words, lambda X: _all_pairs(_words(X), common_letters),
+        {"target": Objects(common_letters)},
+        _words,
+        lambda X: _all_pairs(_words(X), common_letters),
     ),
     "indefinite words": (
-        {"y_kernel": letters_and_length},
+        {"target": Objects(letters_and_length)},
         _words,
         lambda X: _all_pairs(_words(X), letters_and_length),
     ),

@@ -22,7 +22,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from hsiclasso import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
+from hsiclasso import (
+    Auto,
+    ConstantFeatureWarning,
+    FewerFeaturesWarning,
+    Gaussian,
+    InvalidInputError,
+    Real,
+)
+from hsiclasso.baselines import FVM, LassoPath, MIRanking, SpAM
 from hsiclasso.baselines.base import (
     ANY_TARGET,
     REAL_TARGET,
@@ -31,11 +39,11 @@ from hsiclasso.baselines.base import (
     Choice,
     Job,
     Traits,
+    by_score,
 )
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.baselines.result import RankedFeature, RankingResult
 from hsiclasso.data import as_source
-from hsiclasso.selectors.targets import TargetOptions
 from tests.columns import KINDS, make
 
 TRAITS = Traits("Fixed", "linear", "greedy", "none", "high", REAL_TARGET, "n d")
@@ -56,7 +64,7 @@ class Fixed(Baseline):
         fill=True,
         message="",
         refuse=False,
-        blas=1,
+        many=False,
     ):
         self.n_features_to_select = n_features_to_select
         self.order = order
@@ -65,17 +73,17 @@ class Fixed(Baseline):
         self.fill = fill
         self.message = message
         self.refuse = refuse
-        self.blas = blas
+        self.many = many
 
     def _check(self):
         if self.refuse:
             raise InvalidInputError("refuse=True")
 
-    def _blas_threads(self):
-        return self.blas
+    @property
+    def _many_blas_threads(self):
+        return self.many
 
     def _choose(self, job):
-        task = job.target(TargetOptions()).task
         job.report("stage", 1, 2)
         job.report("stage", 2, 2)
         self.job_ = job
@@ -83,7 +91,7 @@ class Fixed(Baseline):
         scores = np.zeros(job.n_features) if self.scores is None else np.array(self.scores)
         ties = None if self.ties is None else np.array(self.ties)
         order = np.array(self.order, dtype=np.int64)
-        return Choice(order, scores, task, ties, self.message, self.fill)
+        return Choice(scores, ties, self.message, order, self.fill)
 
 
 def blas_pools():
@@ -284,8 +292,9 @@ class TestInput:
         (X if where == "X" else y)[3] = np.nan
         with pytest.raises(InvalidInputError) as caught:
             Fixed().fit(X, y)
-        option = {"X": "missing='ignore'", "y": "missing_target='drop'"}[where]
-        assert f"{option} to HSICLasso" in str(caught.value)  # methods have no such option
+        # only the target may be missing here
+        advice = {"X": "missing='ignore' to HSICLasso", "y": "target=Auto(missing='drop')"}[where]
+        assert advice in str(caught.value)
 
     def test_no_target(self, data):
         with pytest.raises(InvalidInputError, match="requires y to be passed"):
@@ -316,15 +325,34 @@ class TestInput:
         with pytest.raises(InvalidInputError, match="n_features_to_select"):
             Fixed(0, refuse=True).fit("no table", None)
 
-    def test_tasks_that_are_not_served(self, data):
+    def test_targets_that_are_not_served(self, data):
         X, _ = data
         with pytest.raises(
             InvalidInputError,
-            match="kind 'classification', but Fixed serves only regression, ordinal, counts: use",
+            match="kind 'classes', but Fixed serves only real, ordinal, counts: use",
         ):
             Fixed().fit(X, np.repeat(["a", "b"], 15))
-        with pytest.raises(InvalidInputError, match="kind 'multilabel'"):
+        with pytest.raises(InvalidInputError, match="kind 'labels'"):
             Fixed().fit(X, np.tile([[0, 1], [1, 1], [1, 0]], (10, 1)))
+
+    def test_samples_without_a_target_are_dropped_if_asked_for(self, data):
+        X, y = data
+        holes = y.copy()
+        holes[[3, 8]] = np.nan
+        X[8, 2] = np.nan  # it is in no sample that is used
+        with pytest.raises(InvalidInputError, match="Input y contains NaN"):
+            MRMR(3).fit(X, holes)
+        found = MRMR(3, target=Real(missing="drop")).fit(X, holes)
+        seen = ~np.isnan(holes)
+        alone = MRMR(3, target="real").fit(X[seen], y[seen])
+        assert found.result_.n_samples == 28
+        np.testing.assert_array_equal(found.scores_, alone.scores_)
+
+    @pytest.mark.parametrize("method", [LassoPath, SpAM, MRMR, FVM, MIRanking])
+    def test_a_kernel_of_the_target_that_is_not_used_is_refused(self, method, data):
+        for target in (Real("laplace"), Auto(Gaussian(2.0))):
+            with pytest.raises(InvalidInputError, match=r"target's kernel=.* has no meaning with"):
+                method(2, target=target).fit(*data)
 
     def test_labels_where_numbers_are_needed(self, data):
         X, y = data
@@ -508,7 +536,7 @@ def test_threads_of_matrix_products(data):
         pytest.skip("threads of BLAS are not known")
     with threadpool_limits(2, user_api="blas"):
         assert fit(*data).threads_ == {1}
-        assert fit(*data, blas=None).threads_ == {2}
+        assert fit(*data, many=True).threads_ == {2}
         assert {pool["num_threads"] for pool in blas_pools()} == {2}
 
 
@@ -534,7 +562,7 @@ class TestResult:
                 RankedFeature("d", 3, 4.5, "filled"),
             ),
             method="Fixed",
-            task="regression",
+            target="real",
             n_samples=30,
             n_features=6,
             n_requested=3,
@@ -563,6 +591,14 @@ class TestResult:
         (feature,) = json.loads(selector.result_.to_json())["features"]
         assert feature["score"] == selector.scores_[0] == np.finfo(float).max
         assert np.argsort(selector.ranking_).tolist() == [0, 2, 1, 3, 4, 5]
+
+
+def test_by_score():
+    scores = np.array([0.0, 3.0, 1.0, 3.0, 1.0, 0.0, -1.0])
+    ties = np.array([9.0, 1.0, 2.0, 0.0, 5.0, 8.0, 9.0])
+    assert by_score(scores, ties).tolist() == [1, 3, 4, 2]
+    assert by_score(scores).tolist() == [1, 3, 2, 4]
+    assert by_score(np.zeros(3)).tolist() == []
 
 
 def test_traits():

@@ -13,29 +13,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
-from hsiclasso import InvalidInputError
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.binned import BinnedInformation, States, cut_columns, relate_binned
+from hsiclasso import Auto, InvalidInputError
+from hsiclasso.baselines.binned import BinnedInformation, States, cut_columns
 from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
-from hsiclasso.baselines.mrmr import MRMR
-from hsiclasso.data import as_source
 from tests import oracles
 from tests.baselines import oracle_binned as oracle
+from tests.baselines.conftest import relate
 from tests.columns import columns
 
 PENG = MeasureOptions()
 QUANTILE = MeasureOptions(bins="quantile")
 LEVELS = MeasureOptions(bins="levels")
-
-
-def job_of(X, y, report=lambda *_: None):
-    source = as_source(X)
-    varies = np.ptp(source.block(slice(0, source.n_features)), axis=0) > 0
-    return Job(source, y, 1, varies, MRMR.traits, report)
-
-
-def relate(X, y, n_threads=1, **options):
-    return relate_binned(job_of(X, y), MeasureOptions(**options), n_threads)
 
 
 def cut(x, options=PENG, **how):
@@ -50,7 +38,7 @@ def informer(*codes):
     """Columns of states, the first of which is the target too."""
     table = np.array(codes, dtype=np.uint8)
     given_states = States(table, table.max(axis=1).astype(np.int64) + 1)
-    return BinnedInformation(given_states, given_states.take(np.array([0])), "classification", 1)
+    return BinnedInformation(given_states, given_states.take(np.array([0])), 1)
 
 
 def from_counts(counts):
@@ -413,7 +401,6 @@ class TestTables:
             oracles.mutual_information(np.asarray(frame["grade"]), y),
         ]
         related = relate(frame, y)
-        assert related.task == "classification"
         np.testing.assert_allclose(related.relevance, expected, atol=1e-14)
         polar = pl.DataFrame(
             {
@@ -467,7 +454,7 @@ class TestTables:
     def test_progress(self, rng):
         told = []
         X = rng.standard_normal((30, 5))
-        relate_binned(job_of(X, X[:, 0], lambda *words: told.append(words)), PENG, 1)
+        relate(X, X[:, 0], report=lambda *words: told.append(words))
         assert told[-1] == ("states", 5, 5)
 
     def test_the_table_is_not_written_to(self, rng):
@@ -501,8 +488,7 @@ class TestTargets:
         np.testing.assert_allclose(relate(X, y).relevance, expected, atol=1e-13)
         words = np.array(["f", "b", "z", "q", "a", "x"])[y]
         np.testing.assert_allclose(relate(X, words).relevance, expected, atol=1e-13)
-        other = relate(X, y, task="regression")
-        assert other.task == "regression"
+        other = relate(X, y, target="real")
         np.testing.assert_allclose(
             other.relevance, oracle.relevance(X, oracle.peng_states(y)), atol=1e-13
         )
@@ -516,7 +502,7 @@ class TestTargets:
     def test_levels(self, X, rng):
         rounded = np.round(X)
         y = rounded[:, 0] + 10 * rounded[:, 1]
-        found = relate(rounded, y, bins="levels", task="regression").relevance
+        found = relate(rounded, y, bins="levels", target="real").relevance
         np.testing.assert_allclose(found, oracle.relevance(rounded, y, bins="levels"), atol=1e-13)
         many = rng.standard_normal(140 * 2)  # more than 200 values: Peng's states
         found = relate(np.vstack([rounded, rounded]), many, bins="levels").relevance
@@ -528,13 +514,13 @@ class TestTargets:
     def test_ranks_and_counts(self, X):
         y = np.exp(3 * X[:, 0])
         ranks = np.argsort(np.argsort(y)).astype(float)
-        found = relate(X, y, y_transform="rank").relevance
+        found = relate(X, y, target=Auto(transform="rank")).relevance
         np.testing.assert_allclose(
             found, oracle.relevance(X, oracle.peng_states(ranks)), atol=1e-13
         )
         assert np.abs(found - relate(X, y).relevance).max() > 0.01
         counts = np.round(y).astype(int)
-        found = relate(X, counts, task="counts").relevance
+        found = relate(X, counts, target="counts").relevance
         roots = np.sqrt(counts + 3 / 8)
         np.testing.assert_allclose(
             found, oracle.relevance(X, oracle.peng_states(roots)), atol=1e-13
@@ -543,11 +529,10 @@ class TestTargets:
     def test_labels_are_averaged(self, X, rng):
         Y = rng.integers(0, 2, (140, 3))
         related = relate(X, Y)
-        assert related.task == "multilabel"
         each = np.mean([oracle.relevance(X, label) for label in Y.T], axis=0)
         np.testing.assert_allclose(related.relevance, each, atol=1e-13)
         together = oracle.relevance(X, Y @ [4, 2, 1])
-        np.testing.assert_allclose(relate(X, Y, multioutput="joint").relevance, together)
+        np.testing.assert_allclose(relate(X, Y, target=Auto(outputs="joint")).relevance, together)
 
     def test_real_outputs_are_taken_together(self, X):
         Y = X[:, :2] + X[:, 2:4] ** 2
@@ -555,7 +540,8 @@ class TestTargets:
         together = oracle.relevance(X, cuts[0] * 3 + cuts[1])
         np.testing.assert_allclose(relate(X, Y).relevance, together, atol=1e-13)
         each = np.mean([oracle.relevance(X, c) for c in cuts], axis=0)
-        np.testing.assert_allclose(relate(X, Y, multioutput="average").relevance, each, atol=1e-13)
+        averaged = relate(X, Y, target=Auto(outputs="average"))
+        np.testing.assert_allclose(averaged.relevance, each, atol=1e-13)
         assert np.abs(together - each).max() > 0.01
 
     def test_several_columns_of_classes(self, X, rng):
@@ -567,9 +553,9 @@ class TestTargets:
         X = rng.standard_normal((402, 2))
         y = np.arange(402) % 201
         with pytest.raises(InvalidInputError, match="y has more than 200 classes or states"):
-            relate(X, y, task="classification")
-        relate(X, np.arange(402) % 200, task="classification")
-        with pytest.raises(InvalidInputError, match="average over outputs with multioutput"):
+            relate(X, y, target="classes")
+        relate(X, np.arange(402) % 200, target="classes")
+        with pytest.raises(InvalidInputError, match="average over outputs with target="):
             relate(X, rng.standard_normal((402, 6)), bins="quantile")
 
     def test_targets_without_states(self, X):
@@ -579,10 +565,8 @@ class TestTargets:
         )
         with pytest.raises(InvalidInputError, match="kind 'survival', of which states cannot"):
             relate(X, time)
-        source = job_of(X, X @ X.T)
-        options = MeasureOptions(measure="hsic", y_kernel="precomputed")
-        with pytest.raises(InvalidInputError, match="kind 'structured', of which states cannot"):
-            relate_binned(source, options, 1)
+        with pytest.raises(InvalidInputError, match="kind 'affinity', of which states cannot"):
+            relate(X, X @ X.T, target="affinity")
 
 
 def test_no_warning(rng):

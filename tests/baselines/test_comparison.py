@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+import subprocess
+import sys
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_selection import SelectKBest
 
 import hsiclasso.baselines as baselines
 from hsiclasso import (
+    Auto,
     ConstantFeatureWarning,
     FewerFeaturesWarning,
     HSICLasso,
@@ -25,6 +30,7 @@ from hsiclasso.baselines import BASELINES, METHODS, MRMR, compare, traits_of
 from hsiclasso.baselines.base import ANY_TARGET, Baseline, Traits
 from hsiclasso.baselines.comparison import Comparison, Outcome
 from hsiclasso.baselines.rankings import HSICRanking, MIRanking
+from tests.baselines.conftest import quiet_fit
 
 QUICK = ["hsic_lasso", "mrmr", "mi_ranking", "lasso"]
 LABELS = {
@@ -157,17 +163,25 @@ class TestSkipped:
 
     def test_options_that_a_method_does_not_have(self, data):
         X, y, _ = data
-        found = compare(X, y, 3, methods=["mrmr", "lasso"], options={"y_transform": "rank"})
-        assert found.outcomes[0].indices == tuple(MRMR(3, y_transform="rank").fit(X, y).selected_)
-        assert "y_transform='rank' is given, but" in found.outcomes[1].skipped
+        found = compare(X, y, 3, methods=["mrmr", "lasso"], options={"bins": "quantile"})
+        assert found.outcomes[0].indices == tuple(MRMR(3, bins="quantile").fit(X, y).selected_)
+        assert "bins='quantile' is given, but" in found.outcomes[1].skipped
+
+    def test_a_kernel_of_the_target_that_a_method_does_not_use(self, data):
+        X, y, _ = data
+        options = {"target": Auto("laplace")}
+        found = compare(X, y, 3, methods=["mrmr", "lasso", "ckta"], options=options)
+        assert "the target's kernel='laplace' has no meaning with" in found.outcomes[0].skipped
+        assert "the target's kernel='laplace' has no meaning with" in found.outcomes[1].skipped
+        assert found.outcomes[2].features
 
     def test_options_are_given_to_all_who_have_them(self, data):
         X, y, _ = data
         y = np.exp(y)
-        options = {"y_transform": "rank"}
+        options = {"target": Auto(transform="rank")}
         found = compare(X, y, 3, methods=["hsic_lasso", "mrmr", "hsic_ranking"], options=options)
         for outcome, method in zip(found.outcomes, (HSICLasso, MRMR, HSICRanking), strict=True):
-            alone = method(3, y_transform="rank").fit(X, y)
+            alone = method(3, target=Auto(transform="rank")).fit(X, y)
             assert outcome.indices == tuple(alone.selected_)
 
     def test_only_errors_of_input_are_reasons(self, data, monkeypatch):
@@ -299,9 +313,7 @@ def fitted(data):
 
     def get(name):
         if name not in made:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FewerFeaturesWarning)
-                made[name] = BASELINES[name](5).fit(X, y)
+            made[name] = quiet_fit(BASELINES[name](5), X, y)
         return made[name]
 
     return get
@@ -324,6 +336,12 @@ class TestRegistry:
         with pytest.raises(TypeError):
             BASELINES["mine"] = MRMR
 
+    def test_import_does_not_load_numba(self):
+        """Neither of all methods nor of the evaluation."""
+        modules = "sys, hsiclasso.evaluation, hsiclasso.baselines.registry"
+        code = f"import {modules}; sys.exit('numba' in sys.modules)"
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
     def test_public_names(self):
         assert set(dir(baselines)) == set(baselines.__all__)
         assert all(getattr(baselines, name) is not None for name in baselines.__all__)
@@ -339,24 +357,9 @@ class TestRegistry:
         assert traits.cost
         for field, allowed in LABELS.items():
             assert getattr(traits, field) in allowed
-        assert traits.tasks
-        assert set(traits.tasks) <= set(ANY_TARGET)
-        assert "regression" in traits.tasks or "classification" in traits.tasks
-
-    @pytest.mark.parametrize(
-        ("name", "dependency", "structured"),
-        [
-            ("lasso", "linear", False), ("mrmr", "non-linear", True),
-            ("greedy_hsic", "non-linear", True), ("hsfs", "non-linear", True),
-            ("fvm", "non-linear", True), ("qpfs", "non-linear", True), ("kta", "non-linear", True),
-            ("spam", "additive non-linear", False), ("hsic_lasso", "non-linear", True),
-            ("nocco_lasso", "non-linear", True),
-        ],
-    )  # fmt: skip
-    def test_table_1_of_the_paper(self, name, dependency, structured):
-        """What does not depend on how a method is implemented."""
-        assert traits_of(name).dependency == dependency
-        assert traits_of(name).structured is structured
+        assert traits.targets
+        assert set(traits.targets) <= set(ANY_TARGET)
+        assert "real" in traits.targets or "classes" in traits.targets
 
     def test_traits_of_an_unknown_method(self):
         with pytest.raises(InvalidInputError, match="'mrmrr'"):
@@ -379,6 +382,7 @@ class TestRegistry:
             assert re.search(rf"^    {section}\n    -+$", doc, re.MULTILINE), section
         for param in params:
             assert re.search(rf"\b{param}\b", doc), param
+        assert "%(" not in doc  # shared entries are filled in
 
     @pytest.mark.parametrize("name", list(BASELINES))
     def test_fits_and_ranks(self, name, fitted, data):
@@ -397,7 +401,7 @@ class TestRegistry:
             selector.scores_[selector.selected_]
         )
         assert result.method == traits_of(name).title
-        assert result.task == "regression"
+        assert result.target == "real"
         assert (result.n_samples, result.n_features, result.n_requested) == (100, 12, 5)
         json.loads(result.to_json())
         assert selector.transform(X).shape == (100, 5)
@@ -415,22 +419,6 @@ class TestRegistry:
             assert hasattr(fitted(name), attribute), attribute
 
     @pytest.mark.parametrize("name", list(BASELINES))
-    def test_the_same_again(self, name, fitted, data):
-        X, y, _ = data
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FewerFeaturesWarning)
-            again = clone(fitted(name))
-            if "random_state" in again.get_params():
-                assert again.random_state is None or isinstance(again.random_state, int)
-                first = clone(again).set_params(random_state=0).fit(X, y)
-                again.set_params(random_state=0)
-            else:
-                first = fitted(name)
-            again.fit(X, y)
-        np.testing.assert_array_equal(again.ranking_, first.ranking_)
-        np.testing.assert_array_equal(again.scores_, first.scores_)
-
-    @pytest.mark.parametrize("name", list(BASELINES))
     def test_constant_columns_are_not_selected(self, name, data):
         X, y, _ = data
         X = X.copy()
@@ -443,29 +431,29 @@ class TestRegistry:
         assert np.isfinite(selector.scores_).all()
 
     @pytest.mark.parametrize("name", list(BASELINES))
-    def test_tasks_are_served_as_declared(self, name, data):
+    def test_targets_are_served_as_declared(self, name, data):
         """What a method declares it takes, with its defaults or not, and nothing else."""
         X, y, _ = data
-        served = traits_of(name).tasks
+        served = traits_of(name).targets
         targets = {
-            "regression": y,
-            "classification": np.where(y > np.median(y), "high", "low"),
-            "multilabel": np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int),
+            "real": y,
+            "classes": np.where(y > np.median(y), "high", "low"),
+            "labels": np.column_stack([X[:, 0] > 0, X[:, 1] > 0]).astype(int),
             "survival": np.array(
                 [(abs(v), v > -2) for v in y], dtype=[("time", float), ("event", bool)]
             ),
         }
-        for task, target in targets.items():
+        for kind, target in targets.items():
             method = BASELINES[name](3)
-            if task == "survival" and name == "mrmr":
+            if kind == "survival" and name == "mrmr":
                 method.set_params(measure="hsic")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FewerFeaturesWarning)
-                if task not in served:
-                    with pytest.raises(InvalidInputError, match=f"'{task}'.* serves only"):
+                if kind not in served:
+                    with pytest.raises(InvalidInputError, match=f"'{kind}'.* serves only"):
                         method.fit(X, target)
                     continue
-                if task == "survival" and name not in ("mrmr", "hsic_ranking"):
+                if kind == "survival" and name not in ("mrmr", "hsic_ranking"):
                     try:
                         method.fit(X, target)
                     except InvalidInputError as error:
@@ -473,7 +461,48 @@ class TestRegistry:
                         continue
                 method.fit(X, target)
             assert method.selected_.size == 3
-            assert method.result_.task == task
+            assert method.result_.target == kind
+
+    @pytest.mark.parametrize("name", list(BASELINES))
+    def test_what_does_not_matter(self, name, fitted, data):
+        """Sparse or not, with names or not, read-only, the number of threads, stored or not."""
+        X, y, _ = data
+        frozen = X.copy()
+        frozen.flags.writeable = False
+        frame = pd.DataFrame(X, columns=[f"gene{k}" for k in range(12)])
+        first = clone(fitted(name))
+        if "random_state" in first.get_params():
+            first.set_params(random_state=0)
+        if "n_jobs" in first.get_params():
+            first.set_params(n_jobs=1)
+        first, again = quiet_fit(first, X, y), quiet_fit(clone(first), X, y)
+        for table, n_jobs in ((sparse.csr_array(X), 1), (frame, 2), (frozen, 1)):
+            other = clone(first)
+            if "n_jobs" in other.get_params():
+                other.set_params(n_jobs=n_jobs)
+            other = pickle.loads(pickle.dumps(quiet_fit(other, table, y)))
+            assert other.selected_.tolist() == first.selected_.tolist()
+            np.testing.assert_allclose(other.scores_, first.scores_, rtol=1e-9, atol=1e-12)
+            if table is frame and name not in ("kta", "ckta", "hsic_ranking", "mi_ranking"):
+                np.testing.assert_array_equal(other.scores_, first.scores_)  # on two threads
+            assert (table is not frozen) or (other.scores_ == again.scores_).all()
+            if table is frame:
+                assert other.result_.names == tuple(f"gene{k}" for k in first.selected_)
+                assert other.get_feature_names_out().tolist() == [
+                    f"gene{k}" for k in sorted(first.selected_)
+                ]
+
+    @pytest.mark.parametrize("name", list(BASELINES))
+    def test_labels_are_taken_or_refused(self, name, data):
+        X, y, _ = data
+        words = np.where(y > np.median(y), "high", "low")
+        frame = pd.DataFrame({"x": X[:, 5], "z": X[:, 7], "word": words})
+        method = BASELINES[name](1)
+        if method._takes_labels():
+            assert quiet_fit(method, frame, y).result_.names == ("word",)
+        else:
+            with pytest.raises(InvalidInputError, match="column 'word' holds labels, but"):
+                method.fit(frame, y)
 
     def test_all_methods_at_once(self, data):
         X, y, causal = data

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_selection import f_classif, f_regression, r_regression
 
-from hsiclasso import InvalidInputError
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.correlation import f_statistic, relate_correlation
-from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
-from hsiclasso.baselines.mrmr import MRMR
-from hsiclasso.data import as_source
+from hsiclasso import Auto, InvalidInputError, Real
+from hsiclasso.baselines.correlation import f_statistic
+from hsiclasso.baselines.dependency import dependency_matrix
+from tests.baselines import conftest
 from tests.baselines import oracle_measures as oracle
+from tests.baselines.conftest import all_pairs
 from tests.columns import KINDS, make
 
 #: Without denormal numbers, whose mean has hardly any digits.
@@ -24,16 +23,8 @@ SOUND = sorted(set(KINDS) - {"denormal"})
 CLOSE = {"rtol": 1e-10, "atol": 1e-12}
 
 
-def relate(X, y, n_threads=1, **options):
-    source = as_source(X)
-    varies = np.ptp(source.block(slice(0, source.n_features)), axis=0) > 0
-    job = Job(source, y, 1, varies, MRMR.traits, lambda *_: None)
-    return relate_correlation(job, MeasureOptions("correlation", **options), n_threads)
-
-
-def everything(related):
-    features = np.arange(related.relevance.size)
-    return related.block(features, features)
+def relate(X, y, **options):
+    return conftest.relate(X, y, "correlation", **options)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +39,7 @@ def test_real_targets_as_in_scikit_learn(table):
     related = relate(X, y)
     np.testing.assert_allclose(related.relevance, np.abs(r_regression(X, y)), **CLOSE)
     np.testing.assert_allclose(related.f_statistic(), f_regression(X, y)[0], rtol=1e-9)
-    np.testing.assert_allclose(everything(related), np.abs(np.corrcoef(X.T)), **CLOSE)
+    np.testing.assert_allclose(all_pairs(related), np.abs(np.corrcoef(X.T)), **CLOSE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 7])
@@ -56,7 +47,6 @@ def test_classes_as_in_scikit_learn(table, n_classes):
     X, y = table
     classes = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
     related = relate(X, classes)
-    assert related.task == "classification"
     expected = [oracle.correlation_ratio(x, classes) for x in X.T]
     np.testing.assert_allclose(related.relevance, expected, **CLOSE)
     np.testing.assert_allclose(related.f_statistic(), f_classif(X, classes)[0], rtol=1e-9)
@@ -64,19 +54,19 @@ def test_classes_as_in_scikit_learn(table, n_classes):
 
 def test_two_classes_are_as_good_as_two_numbers(table):
     X, y = table
-    by_class, by_number = relate(X, y > 0), relate(X, 3.0 * (y > 0) - 1, task="regression")
+    by_class, by_number = relate(X, y > 0), relate(X, 3.0 * (y > 0) - 1, target="real")
     np.testing.assert_allclose(by_class.relevance, by_number.relevance, **CLOSE)
     np.testing.assert_allclose(by_class.f_statistic(), by_number.f_statistic(), rtol=1e-9)
 
 
 def test_ranks_and_counts(table):
     X, y = table
-    ranked = relate(X, np.exp(y), y_transform="rank")
+    ranked = relate(X, np.exp(y), target=Auto(transform="rank"))
     ranks = y.argsort().argsort()
     np.testing.assert_allclose(ranked.relevance, np.abs(r_regression(X, ranks)), **CLOSE)
     counts = np.floor(np.exp(y / 2))
     roots = np.sqrt(counts + 0.375)
-    found = relate(X, counts, task="counts").relevance
+    found = relate(X, counts, target="counts").relevance
     np.testing.assert_allclose(found, np.abs(r_regression(X, roots)), **CLOSE)
 
 
@@ -84,7 +74,7 @@ def test_several_outputs(table, rng):
     X, y = table
     Y = np.column_stack([y, X[:, 1] + rng.standard_normal(80), y + rng.standard_normal(80)])
     each = [relate(X, z) for z in Y.T]
-    averaged = relate(X, Y, multioutput="average")
+    averaged = relate(X, Y, target=Auto(outputs="average"))
     np.testing.assert_allclose(
         averaged.relevance, np.mean([one.relevance for one in each], axis=0), **CLOSE
     )
@@ -109,7 +99,7 @@ def test_labels(table):
     np.testing.assert_allclose(relate(X, Y).relevance, np.mean(each, axis=0), **CLOSE)
     words = Y @ [1, 2, 4]
     joint = [oracle.correlation_ratio(x, words) for x in X.T]
-    np.testing.assert_allclose(relate(X, Y, multioutput="joint").relevance, joint, **CLOSE)
+    np.testing.assert_allclose(relate(X, Y, target=Auto(outputs="joint")).relevance, joint, **CLOSE)
 
 
 @given(
@@ -120,11 +110,11 @@ def test_labels(table):
 def test_columns_of_every_kind(kinds, n, seed):
     """Correlations are those of columns brought to a common size, and at most 1."""
     x, z = (make(kind, n, seed + i) for i, kind in enumerate(kinds))
-    related = relate(np.column_stack([x, z]), z, task="regression")
+    related = relate(np.column_stack([x, z]), z, target="real")
     a, b = ((c - c.mean()) / np.abs(c - c.mean()).max() for c in (x, z))
     expected = abs(np.corrcoef(a, b)[0, 1])
     np.testing.assert_allclose(related.relevance, [expected, 1.0], rtol=0, atol=1e-7)
-    redundancy = everything(related)
+    redundancy = all_pairs(related)
     assert (redundancy <= 1).all()
     np.testing.assert_allclose(redundancy, [[1, expected], [expected, 1]], rtol=0, atol=1e-7)
 
@@ -137,13 +127,13 @@ def test_invariances(table, rng):
     np.testing.assert_allclose(moved.relevance, related.relevance[order], **CLOSE)
     scaled = relate(X * [1e3, -1e-3, 7, 1, 1, -2] + [5, 1e3, 0, -9, 1e3, 1], 3 - 2 * y)
     np.testing.assert_allclose(scaled.relevance, related.relevance, rtol=1e-8)
-    np.testing.assert_allclose(everything(scaled), everything(related), atol=1e-9)
+    np.testing.assert_allclose(all_pairs(scaled), all_pairs(related), atol=1e-9)
 
 
 def test_copies_and_constants(table):
     X, y = table
     related = relate(np.column_stack([X, -2 * X[:, 0], np.ones(80)]), y)
-    redundancy = everything(related)
+    redundancy = all_pairs(related)
     assert redundancy[6, 0] == pytest.approx(1, abs=1e-12)
     assert related.relevance[7] == related.f_statistic()[7] == 0
     assert redundancy[7].tolist() == [0] * 8
@@ -152,7 +142,7 @@ def test_copies_and_constants(table):
 def test_blocks_are_the_same_however_they_are_cut(table, monkeypatch):
     X, y = table
     related = relate(X, y)
-    whole = everything(related)
+    whole = all_pairs(related)
     rows, cols = np.array([4, 0, 5]), np.array([5, 2])
     np.testing.assert_allclose(related.block(rows, cols), whole[np.ix_(rows, cols)], **CLOSE)
     monkeypatch.setattr("hsiclasso.baselines.correlation._BLOCK", 100)
@@ -174,16 +164,16 @@ def test_f_statistic_at_its_ends():
     assert f_statistic(np.array([0.0, 1.0]), 10).tolist() == [0.0, np.finfo(float).max]
     assert f_statistic(np.array([0.5, 1.0]), 3, 2).tolist() == [0.0, 0.0]
     x = np.arange(12.0)
-    perfect = relate(x[:, None], x, task="regression")
+    perfect = relate(x[:, None], x, target="real")
     assert perfect.f_statistic()[0] == f_regression(x[:, None], x)[0][0]
-    two = relate(x[:, None], np.column_stack([x, x]), multioutput="average", task="regression")
+    two = relate(x[:, None], np.column_stack([x, x]), target=Real(outputs="average"))
     assert np.isfinite(two.f_statistic()).all()
 
 
 @pytest.mark.parametrize(
     ("target", "options"),
     [
-        (lambda y: (np.exp(y), y > 0), {"task": "survival"}),
+        (lambda y: (np.exp(y), y > 0), {"target": "survival"}),
         (lambda y: np.array(list(zip(np.exp(y), y > 0, strict=True)), dtype="f8,?"), {}),
     ],
 )
@@ -198,9 +188,3 @@ def test_tables_with_labels(table):
     frame = pd.DataFrame({"number": X[:, 0], "word": np.where(y > 0, "a", "b")})
     with pytest.raises(InvalidInputError, match="column 'word' holds labels"):
         relate(frame, y)
-
-
-def test_options_without_meaning():
-    for option in ({"y_kernel": "precomputed"}, {"width": 1.0}, {"bins": "quantile"}):
-        with pytest.raises(InvalidInputError, match="has no meaning with measure='correlation'"):
-            MeasureOptions("correlation", **option)

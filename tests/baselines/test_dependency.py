@@ -5,20 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso import InvalidInputError
+from hsiclasso import Auto, Gaussian, InvalidInputError
 from hsiclasso.baselines import dependency
-from hsiclasso.baselines.base import Job
 from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
 from hsiclasso.baselines.mrmr import MRMR
-from hsiclasso.data import as_source
+from tests.baselines.conftest import all_pairs, relate
 
 MEASURES = ("mi", "parzen", "f", "correlation", "hsic", "nhsic", "nocco")
 
 
 class Table:
     """Dependences that are looked up; notes what it is asked for."""
-
-    task = "regression"
 
     def __init__(self, matrix):
         self.matrix = matrix
@@ -45,26 +42,13 @@ def test_matrix_of_all(d, monkeypatch, rng):
     )
 
 
-def test_matrix_is_exactly_symmetric(rng):
-    X = rng.standard_normal((50, 20))
-    job = Job(as_source(X), X[:, 0], 1, np.ones(20, dtype=bool), MRMR.traits, lambda *_: None)
-    matrix = dependency_matrix(MeasureOptions().relate(job, 1), lambda *_: None)
-    np.testing.assert_allclose(matrix, matrix.T, atol=1e-13)
-    np.testing.assert_array_equal(matrix, matrix.T)
-
-
 @pytest.mark.parametrize("measure", MEASURES)
-def test_every_measure_has_a_home(measure, rng):
+def test_every_measure(measure, rng):
     X = rng.standard_normal((40, 9))
     y = X[:, 2] + 0.1 * rng.standard_normal(40)
     told = []
-    job = Job(
-        as_source(X), y, 1, np.ones(9, dtype=bool), MRMR.traits, lambda *words: told.append(words)
-    )
-    related = MeasureOptions(measure).relate(job, 1)
-    every = np.arange(9)
-    whole = related.block(every, every)
-    assert related.task == "regression"
+    related = relate(X, y, measure, report=lambda *words: told.append(words))
+    whole = all_pairs(related)
     assert related.relevance.shape == (9,)
     assert related.relevance.dtype == np.float64
     assert np.argmax(related.relevance) == 2
@@ -75,97 +59,86 @@ def test_every_measure_has_a_home(measure, rng):
     np.testing.assert_allclose(
         related.block(rows, cols), whole[np.ix_(rows, cols)], rtol=1e-9, atol=1e-12
     )
+    matrix = dependency_matrix(related, lambda *_: None)
+    np.testing.assert_allclose(matrix, whole, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(matrix, matrix.T)
     for stage, done, total in told:
         assert isinstance(stage, str)
         assert 0 <= done <= total
 
 
-class TestOptions:
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"measure": "mutual"}, "measure='mutual' is unknown: choose 'mi', 'parzen'"),
-            ({"measure": ["mi"]}, "is unknown"),
-            ({"bins": "deciles"}, "bins='deciles' is unknown: choose 'peng', 'quantile'"),
-            ({"bins": "quantile", "n_bins": 1}, "n_bins=1 must be a whole number >= 2"),
-            ({"bins": "quantile", "n_bins": 2.0}, "n_bins=2.0 must be a whole number"),
-            ({"bins": "quantile", "n_bins": 201}, "n_bins=201, .* at most 200"),
-            ({"threshold": 0.0}, "threshold=0.0, but it must be a number > 0"),
-            ({"threshold": -1.0}, "threshold=-1.0"),
-            ({"threshold": np.nan}, "threshold=nan"),
-            ({"threshold": np.inf}, "threshold=inf"),
-            ({"threshold": "one"}, "threshold='one'"),
-            ({"threshold": 1j}, "threshold=1j"),
-            ({"measure": "hsic", "width": 0.0}, "x_width=0.0"),
-            ({"measure": "parzen", "width": "median"}, "x_width='median'"),
-            ({"task": "guess"}, "task='guess' is unknown"),
-            ({"y_transform": "log"}, "y_transform='log' is unknown"),
-            ({"multioutput": "sum"}, "multioutput='sum' is unknown"),
-            ({"measure": "hsic", "y_kernel": "cosine"}, "y_kernel='cosine'"),
-        ],
-        ids=str,
-    )
-    def test_values(self, options, message):
-        with pytest.raises(InvalidInputError, match=message):
-            MeasureOptions(**options)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"measure": "mutual"}, "measure='mutual' is unknown: choose 'mi', 'parzen'"),
+        ({"measure": ["mi"]}, "is unknown"),
+        ({"bins": "deciles"}, "bins='deciles' is unknown: choose 'peng', 'quantile'"),
+        ({"bins": "quantile", "n_bins": 1}, "n_bins=1 must be a whole number >= 2"),
+        ({"bins": "quantile", "n_bins": 2.0}, "n_bins=2.0 must be a whole number"),
+        ({"bins": "quantile", "n_bins": 201}, "n_bins=201, .* at most 200"),
+        ({"bins": "quantile", "n_bins": None}, "must be a"),
+        ({"threshold": 0.0}, "threshold=0.0 must be a finite number > 0"),
+        ({"threshold": -1.0}, "threshold=-1.0"),
+        ({"threshold": np.nan}, "threshold=nan"),
+        ({"threshold": np.inf}, "threshold=inf"),
+        ({"threshold": "one"}, "threshold='one'"),
+        ({"threshold": 1j}, "threshold=1j"),
+        ({"threshold": None}, "must be a"),
+        ({"measure": "hsic", "kernel": Gaussian(0.0)}, "width=0.0"),
+        (
+            {"measure": "parzen", "kernel": "laplace"},
+            "window of columns is a Gaussian kernel of one",
+        ),
+        ({"measure": "parzen", "kernel": {"number": "gaussian"}}, "window of columns is a"),
+        ({"measure": "parzen", "kernel": Gaussian((0.1, 0.2))}, "window of columns is a"),
+        ({"measure": "hsic", "kernel": "cosine"}, "kernel='cosine' is unknown"),
+        ({"target": "guess"}, "target='guess' is unknown"),
+        ({"target": Auto(transform="log")}, "transform='log' is unknown"),
+        ({"target": Auto(outputs="sum")}, "outputs='sum' is unknown"),
+        ({"measure": "hsic", "target": Auto("cosine")}, "kernel of the target='cosine'"),
+        ({"bins": "quantile", "threshold": 2.0}, "threshold=2.0 .* bins='quantile'"),
+        ({"bins": "levels", "threshold": 2.0}, "threshold=2.0 .* bins='levels'"),
+        ({"bins": "levels", "n_bins": 9}, "n_bins=9 .* bins='levels'"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+    ],
+    ids=str,
+)
+def test_values_that_are_refused(options, message):
+    """Before the data is looked at."""
+    with pytest.raises(InvalidInputError, match=message):
+        MRMR(**options).fit("no table", None)
 
-    @pytest.mark.parametrize(
-        "options",
-        [
-            pytest.param({"threshold": None}, id="threshold"),
-            pytest.param({"bins": "quantile", "n_bins": None}, id="n_bins"),
-        ],
-    )
-    def test_nothing_is_no_number(self, options):
-        with pytest.raises(InvalidInputError, match="must be a"):
-            MeasureOptions(**options)
 
-    @pytest.mark.parametrize(
-        ("given", "useful"),
-        [
-            ({"bins": "quantile"}, ("mi",)),
-            ({"bins": "levels"}, ("mi",)),
-            ({"threshold": 0.5}, ("mi",)),
-            ({"n_bins": 7}, ()),
-            ({"width": 2.0}, ("parzen", "hsic", "nhsic", "nocco")),
-            ({"y_width": 2.0}, ("parzen", "hsic", "nhsic", "nocco")),
-            ({"y_kernel": "gaussian"}, ("parzen", "hsic", "nhsic", "nocco")),
-            ({"task": "regression", "y_transform": "rank"}, MEASURES),
-        ],
-        ids=str,
-    )
-    @pytest.mark.parametrize("measure", MEASURES)
-    def test_options_without_meaning_are_refused(self, measure, given, useful):
+def checked(method):
+    method._check()
+    return method._checked_target()
+
+
+@pytest.mark.parametrize(
+    ("given", "useful"),
+    [
+        ({"bins": "quantile"}, ("mi",)),
+        ({"bins": "levels"}, ("mi",)),
+        ({"threshold": 0.5}, ("mi",)),
+        ({"n_bins": 7}, ()),
+        ({"kernel": Gaussian(2.0)}, ("parzen", "hsic", "nhsic", "nocco")),
+        ({"target": Auto(Gaussian(2.0))}, ("parzen", "hsic", "nhsic", "nocco")),
+        ({"target": Auto("gaussian")}, ("parzen", "hsic", "nhsic", "nocco")),
+        ({"target": Auto(transform="rank")}, MEASURES),
+    ],
+    ids=str,
+)
+def test_options_without_meaning_are_refused(given, useful):
+    for measure in MEASURES:
+        method = MRMR(measure=measure, **given)
         if measure in useful:
-            MeasureOptions(measure, **given)
-            return
-        name = {"width": "x_width"}.get(next(iter(given)), next(iter(given)))
+            checked(method)
+            continue
+        name = next(iter(given)).replace("target", "the target's kernel")
         with pytest.raises(InvalidInputError, match=f"{name}=.* has no meaning with measure="):
-            MeasureOptions(measure, **given)
+            checked(method)
 
-    @pytest.mark.parametrize(
-        ("options", "message"),
-        [
-            ({"bins": "quantile", "threshold": 2.0}, "threshold=2.0 .* bins='quantile'"),
-            ({"bins": "levels", "threshold": 2.0}, "threshold=2.0 .* bins='levels'"),
-            ({"bins": "levels", "n_bins": 9}, "n_bins=9 .* bins='levels'"),
-        ],
-    )
-    def test_options_of_other_bins(self, options, message):
-        with pytest.raises(InvalidInputError, match=message):
-            MeasureOptions(**options)
 
-    @pytest.mark.parametrize("options", [{"n_bins": np.int64(5)}, {"threshold": 1}], ids=str)
-    def test_defaults_of_another_type(self, options):
-        bins = "quantile" if "threshold" in options else "peng"
-        MeasureOptions(bins=bins, **options)
-
-    def test_how_the_target_is_understood(self):
-        options = MeasureOptions(
-            "hsic", task="regression", y_kernel="laplace", y_width=2.0, multioutput="average"
-        )
-        target = options.target
-        assert (target.task, target.kernel, target.width) == ("regression", "laplace", 2.0)
-        assert (target.transform, target.multioutput) == (None, "average")
-        assert MeasureOptions().target.width == 1.0
-        assert MeasureOptions(y_transform="rank").target.transform == "rank"
+def test_defaults_of_another_type():
+    MeasureOptions(n_bins=np.int64(5))
+    MeasureOptions(bins="quantile", threshold=1)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hsiclasso import (
+    Auto,
     ConstantFeatureWarning,
     FewerFeaturesWarning,
     InvalidInputError,
@@ -25,12 +18,6 @@ from hsiclasso.baselines import hsfs
 from hsiclasso.baselines.hsfs import HSFS
 from tests import oracles
 from tests.baselines import oracle_joint as oracle
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([HSFS(n_restarts=2, max_iter=50), HSFS(alpha=0.01, n_restarts=1)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def data(seed=0, n=60, d=8):
@@ -57,8 +44,9 @@ def check_solution(selector, X, L, width=1.0):
 
 
 class TestSolution:
-    @pytest.mark.parametrize("n_components", [1, 2, "auto", "full"])
-    @pytest.mark.parametrize("size", [1, 2, 4])
+    @pytest.mark.parametrize(
+        ("size", "n_components"), [(1, "full"), (2, "auto"), (4, 1), (4, "auto")]
+    )
     def test_stationary_with_as_many_features_as_wanted(self, size, n_components):
         X, y = data()
         selector = fit(X, y, size, n_components=n_components)
@@ -68,8 +56,9 @@ class TestSolution:
         expected = {"auto": min(3, size), "full": 8}.get(n_components, n_components)
         assert selector.components_.shape == (expected, 8)
 
-    @pytest.mark.parametrize("n_components", [1, "full"])
-    @pytest.mark.parametrize("alpha", [0.0005, 0.005, 0.02])
+    @pytest.mark.parametrize(
+        ("alpha", "n_components"), [(0.0005, 1), (0.005, "full"), (0.02, "full")]
+    )
     def test_stationary_at_a_given_penalty(self, alpha, n_components):
         X, y = data(1)
         selector = fit(X, y, alpha=alpha, n_components=n_components, max_iter=3000)
@@ -110,8 +99,8 @@ class TestPenalty:
     def test_fewer_features_as_it_grows(self):
         X, y = data(n=80)
         sizes = [
-            np.count_nonzero(fit(X, y, alpha=alpha).scores_)
-            for alpha in (1e-4, 1e-3, 5e-3, 1e-2, 3e-2, 1.0)
+            np.count_nonzero(fit(X, y, alpha=alpha, max_iter=2000).scores_)
+            for alpha in (1e-4, 5e-3, 1e-2, 3e-2, 1.0)
         ]
         assert sizes == sorted(sizes, reverse=True)
         assert sizes[0] == 8
@@ -156,7 +145,7 @@ class TestPenalty:
         more = fit(X, y, alpha=2.5 * counted.alpha_, n_components=2)
         assert np.count_nonzero(more.scores_) < 3
 
-    @pytest.mark.parametrize("width", [0.1, 2.0, 30.0])
+    @pytest.mark.parametrize("width", [0.1, 30.0])
     def test_width_is_a_unit(self, width):
         X, y = data()
         plain, other = fit(X, y, 2), fit(X, y, 2, width=width)
@@ -187,19 +176,6 @@ class TestRestarts:
             before = selector
         assert np.ptp(before.objectives_) > 1e-6
 
-    def test_same_seed_same_answer(self):
-        X, y = data()
-        one, two = (fit(X, y, 3, random_state=7) for _ in range(2))
-        np.testing.assert_array_equal(one.components_, two.components_)
-        other = fit(X, y, 3, random_state=8)
-        assert (one.components_ != other.components_).any()
-
-    def test_threads_do_not_change_the_answer(self):
-        X, y = data()
-        one, two = (fit(X, y, 3, n_jobs=n_jobs) for n_jobs in (1, 2))
-        np.testing.assert_array_equal(one.components_, two.components_)
-        np.testing.assert_array_equal(one.objectives_, two.objectives_)
-
     @pytest.mark.parametrize(
         "make", [lambda: np.random.default_rng(3), lambda: np.random.RandomState(3), lambda: None]
     )
@@ -207,8 +183,12 @@ class TestRestarts:
         X, y = data()
         one, two = (fit(X, y, 2, random_state=make()) for _ in range(2))
         assert set(one.selected_) == set(two.selected_) == {1, 4}
-        if make() is not None:
-            np.testing.assert_array_equal(one.components_, two.components_)
+        W = one.components_
+        assert (two.components_ == W).all() == (make() is not None)
+        # the sign of a component is chosen: its largest weight is positive
+        assert W.any(axis=1).all()
+        assert (W.max(axis=1) == np.abs(W).max(axis=1)).all()
+        assert (fit(X, y, 2, random_state=8).components_ != W).any()
 
     def test_the_global_generator_is_left_alone(self):
         X, y = data()
@@ -243,19 +223,10 @@ class TestConvergence:
         assert loose.n_iter_ < tight.n_iter_
         assert tight.stationarity_ < 1e-4 < loose.stationarity_
 
-    def test_more_iterations_are_better(self):
-        X, y = data()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            few, more = (
-                fit(X, y, alpha=1e-3, max_iter=number, n_restarts=1).objective_
-                for number in (2, 100)
-            )
-        assert more < few
 
-
-@pytest.mark.parametrize("name", oracle.TARGETS)
-def test_targets_of_every_kind(name, rng):
+@pytest.mark.parametrize("name", ["classes", "survival", "graph", "indefinite words"])
+def test_targets_of_other_kinds(name, rng):
+    """`test_joint` has all kinds."""
     X = rng.standard_normal((40, 5))
     options, target, gram = oracle.TARGETS[name]
     selector = fit(X, target(X), 2, n_restarts=3, **options)
@@ -284,7 +255,7 @@ class TestFindsCausalFeatures:
 
     def test_a_feature_that_is_even_alone(self, rng):
         X = rng.standard_normal((150, 6))
-        selector = fit(X, X[:, 2] ** 2, 1, y_transform="rank")
+        selector = fit(X, X[:, 2] ** 2, 1, target=Auto(transform="rank"))
         assert selector.selected_.tolist() == [2]
 
 
@@ -298,11 +269,6 @@ class TestTables:
         other = fit((X * scale - 5 * scale)[rows], 3 - y[rows], 3)
         assert other.selected_.tolist() == plain.selected_.tolist()
         np.testing.assert_allclose(other.components_, plain.components_, rtol=1e-3, atol=1e-4)
-
-    def test_the_largest_weight_of_a_component_is_positive(self):
-        W = fit(*data(), 3).components_
-        assert W.any(axis=1).all()
-        assert (W.max(axis=1) == np.abs(W).max(axis=1)).all()
 
     def test_order_of_features(self, rng):
         """Not the same starts, but the same answer where it is clear."""
@@ -359,26 +325,6 @@ class TestTables:
         assert origins == ["method"] * found + ["filled"] * (8 - found)
         check_solution(selector, X, oracles.gaussian_gram(y))
 
-    def test_names(self):
-        X, y = data()
-        frame = pd.DataFrame(X, columns=list("abcdefgh"))
-        selector = fit(frame, y, 2)
-        assert set(selector.result_.names) == {"b", "e"}
-        assert selector.get_feature_names_out().tolist() == ["b", "e"]
-
-    def test_sparse(self):
-        X = sparse.random_array((60, 8), density=0.4, rng=np.random.default_rng(0), format="csr")
-        y = X.toarray()[:, 2] - X.toarray()[:, 5]
-        one, two = fit(X, y, 2), fit(X.toarray(), y, 2)
-        np.testing.assert_array_equal(one.components_, two.components_)
-        assert set(one.selected_) == {2, 5}
-
-    def test_does_not_write_to_the_table(self):
-        X, y = data()
-        before = X.copy()
-        fit(X, y, 2)
-        np.testing.assert_array_equal(X, before)
-
     def test_outliers(self):
         X, y = data()
         X[3, 2], X[5, 6] = 1e9, -1e12
@@ -418,7 +364,7 @@ class TestRefusals:
             ({"random_state": "seed"}, "random_state='seed' is no source of randomness"),
             ({"random_state": -1}, "random_state=-1 is no source of randomness"),
             ({"random_state": True}, "random_state=True is no source of randomness"),
-            ({"task": "sorting"}, "task='sorting' is unknown"),
+            ({"target": "sorting"}, "target='sorting' is unknown"),
             ({"n_features_to_select": 9}, "n_features_to_select=9 is greater than n_features=8"),
         ],
     )
@@ -452,20 +398,3 @@ class TestRefusals:
             InvalidInputError, match="would take too long: use HSICLasso or GreedyHSIC"
         ):
             HSFS(1).fit(X, X[:, 0])
-
-    def test_labels_have_no_distances(self):
-        frame = pd.DataFrame({"a": np.arange(9.0), "b": list("xyzxyzxyz")})
-        with pytest.raises(InvalidInputError, match="column 'b' holds labels, but HSFS needs"):
-            HSFS(1).fit(frame, np.arange(9.0))
-
-
-def test_parameters_are_kept_and_cloned():
-    selector = HSFS(3, n_components="full", alpha=0.1, random_state=np.random.default_rng(0))
-    copy = clone(selector)
-    assert copy.get_params().keys() == selector.get_params().keys()
-    assert (copy.n_components, copy.alpha) == ("full", 0.1)
-
-
-def test_import_does_not_load_numba():
-    code = "import sys, hsiclasso.baselines.hsfs; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

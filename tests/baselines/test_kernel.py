@@ -6,29 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hsiclasso import InvalidInputError
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
-from hsiclasso.baselines.kernel import relate_features, relate_kernel
-from hsiclasso.baselines.rankings import HSICRanking
-from hsiclasso.data import as_source
-from hsiclasso.dependence import Affinity, make_measure
-from hsiclasso.embedding import Delta, Gaussian
-from hsiclasso.selectors.features import FeatureOptions
-from hsiclasso.selectors.targets import PreparedTarget
+from hsiclasso import Auto, InvalidInputError
+from hsiclasso.baselines.dependency import dependency_matrix
+from hsiclasso.kernels import Delta, Gaussian
 from tests import oracles
+from tests.baselines.conftest import relate
 
 MEASURES = ["hsic", "nhsic", "nocco"]
-
-
-def job_of(X, y):
-    source = as_source(X)
-    varies = np.ptp(source.block(slice(0, source.n_features)), axis=0) > 0
-    return Job(source, y, 1, varies, HSICRanking.traits, lambda *_: None)
-
-
-def relate(X, y, measure="hsic", n_threads=1, **options):
-    return relate_kernel(job_of(X, y), MeasureOptions(measure, **options), n_threads)
 
 
 def assert_close(found, expected):
@@ -52,7 +36,6 @@ def test_against_dense_matrices(table, measure, classes):
     X, y = table
     target = np.digitize(y, [-0.5, 0.7]) if classes else y
     related = relate(X, target, measure)
-    assert related.task == ("classification" if classes else "regression")
     A = matrices(X, measure)
     gram = oracles.delta_gram(target) if classes else oracles.gaussian_gram(y)
     T = oracles.measure_matrix(gram, measure)
@@ -64,7 +47,7 @@ def test_against_dense_matrices(table, measure, classes):
 
 def test_widths_change_the_answer(table):
     X, y = table
-    related = relate(X, y, width=0.5, y_width=2.0)
+    related = relate(X, y, "hsic", kernel=Gaussian(0.5), target=Auto(Gaussian(2.0)))
     A = matrices(X, "hsic", Gaussian(0.5))
     T = oracles.centre(oracles.gaussian_gram(y, 2.0))
     assert_close(related.relevance, [np.sum(a * T) for a in A])
@@ -73,7 +56,7 @@ def test_widths_change_the_answer(table):
 def test_labels_have_delta_kernels(table):
     X, y = table
     words = np.where(y > 0.5, "b", np.where(y < -0.5, "c", "a"))
-    related = relate(pd.DataFrame({"x": X[:, 0], "word": words}), y)
+    related = relate(pd.DataFrame({"x": X[:, 0], "word": words}), y, "hsic")
     codes = np.unique(words, return_inverse=True)[1]
     A = [
         oracles.feature_matrix(X[:, 0], Gaussian(), "hsic"),
@@ -87,19 +70,19 @@ def test_labels_have_delta_kernels(table):
 def test_survival_and_affinities(table):
     X, y = table
     time, event = np.exp(y), X[:, 3] < 1
-    survival = relate(X, (time, event), task="survival")
+    survival = relate(X, (time, event), "hsic", target="survival")
     L = oracles.log_rank_matrix(oracles.gaussian_gram(time), time, event)
     A = matrices(X, "hsic")
     assert_close(survival.relevance, [np.sum(a * oracles.centre(L)) for a in A])
     affinity = np.exp(-np.abs(y[:, None] - y))
-    found = relate(X, affinity, y_kernel="precomputed").relevance
+    found = relate(X, affinity, "hsic", target="affinity").relevance
     assert_close(found, [np.sum(a * oracles.centre(affinity)) for a in A])
 
 
 def test_a_negative_relevance_counts_as_none(table):
     X, y = table
     opposite = -np.exp(-np.abs(y[:, None] - y))
-    related = relate(X, opposite, y_kernel="precomputed")
+    related = relate(X, opposite, "hsic", target="affinity")
     assert related.relevance.tolist() == [0] * 5
 
 
@@ -116,12 +99,11 @@ def test_many_columns_are_the_same_as_few(measure, rng):
 
 
 def test_a_target_without_anything_to_depend_on(table):
-    X, y = table
+    X, _ = table
     with pytest.raises(InvalidInputError, match="Nothing of the target is left after centring"):
-        relate_features(
-            job_of(X, y),
-            PreparedTarget(Affinity(np.ones((60, 60))), "structured"),
-            FeatureOptions(),
-            make_measure("hsic"),
-            n_threads=1,
+        relate(
+            X,
+            np.ones((60, 1)) + np.arange(60.0) + np.arange(60.0)[:, None],
+            "hsic",
+            target="affinity",
         )

@@ -9,17 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hsiclasso import InvalidInputError
+from hsiclasso import Auto, Graph, InvalidInputError, Objects, Real
 from hsiclasso.baselines._parzen_loops import log_masses
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
-from hsiclasso.baselines.mrmr import MRMR
-from hsiclasso.baselines.parzen import relate_parzen, silverman_width
-from hsiclasso.data import as_source
-from hsiclasso.dependence.target import DENSE
-from hsiclasso.embedding import Delta, Gaussian, Laplace
+from hsiclasso.baselines.dependency import dependency_matrix, silverman_width
+from hsiclasso.kernels import Delta, Gaussian, Laplace
+from hsiclasso.targets.matrix import DENSE
 from tests import oracles
+from tests.baselines import conftest
 from tests.baselines import oracle_measures as oracle
+from tests.baselines.conftest import all_pairs
 from tests.columns import KINDS, make
 
 #: What single precision may cost.
@@ -27,16 +25,8 @@ CLOSE = {"rtol": 0, "atol": 1e-6}
 PLAIN = Delta(by_count=False)
 
 
-def relate(X, y, n_threads=1, report=lambda *_: None, **options):
-    source = as_source(X)
-    varies = np.ptp(source.block(slice(0, source.n_features)), axis=0) > 0
-    job = Job(source, y, 1, varies, MRMR.traits, report)
-    return relate_parzen(job, MeasureOptions("parzen", **options), n_threads)
-
-
-def everything(related):
-    features = np.arange(related.relevance.size)
-    return related.block(features, features)
+def relate(X, y, target="auto", **options):
+    return conftest.relate(X, y, "parzen", target=target, **options)
 
 
 def window(x, width=None, kernel=None):
@@ -82,42 +72,41 @@ def test_loop_is_its_numpy_twin(n, rng):
 )
 def test_columns_of_every_kind_against_the_formula(kinds, n, seed):
     first, second, target = (make(kind, n, seed + i) for i, kind in enumerate(kinds))
-    related = relate(np.column_stack([first, second]), target, task="regression")
+    related = relate(np.column_stack([first, second]), target, "real")
     K, L, M = window(first), window(second), window(target)
     np.testing.assert_allclose(related.relevance, [information(K, M), information(L, M)], **CLOSE)
     expected = [[information(A, B) for B in (K, L)] for A in (K, L)]
-    np.testing.assert_allclose(everything(related), expected, **CLOSE)
+    np.testing.assert_allclose(all_pairs(related), expected, **CLOSE)
 
 
 @pytest.mark.parametrize(
-    ("options", "x_width", "y_kernel"),
+    ("options", "width", "kernel"),
     [
         ({}, None, None),
-        ({"width": 0.3}, 0.3, None),
-        ({"y_width": 0.7}, None, Gaussian(0.7)),
-        ({"y_width": "median"}, None, Gaussian("median")),
-        ({"y_width": (0.2, 0.8)}, None, Gaussian((0.2, 0.8))),
-        ({"y_kernel": Gaussian(0.4)}, None, Gaussian(0.4)),
-        ({"y_kernel": "laplace"}, None, Laplace(90 ** (-1 / 6))),
-        ({"y_kernel": "laplace", "y_width": 2.0}, None, Laplace(2.0)),
+        ({"kernel": Gaussian(0.3)}, 0.3, None),
+        ({"target": Auto(Gaussian(0.7))}, None, Gaussian(0.7)),
+        ({"target": Auto(Gaussian("median"))}, None, Gaussian("median")),
+        ({"target": Auto(Gaussian((0.2, 0.8)))}, None, Gaussian((0.2, 0.8))),
+        ({"target": Auto(Gaussian(0.4))}, None, Gaussian(0.4)),
+        ({"target": Auto("laplace")}, None, Laplace()),
+        ({"target": Auto(Laplace(2.0))}, None, Laplace(2.0)),
     ],
 )  # fmt: skip
-def test_windows_of_a_real_target(table, options, x_width, y_kernel):
+def test_windows_of_a_real_target(table, options, width, kernel):
     X, y = table
     related = relate(X, y, **options)
-    L = window(y, kernel=y_kernel)
-    expected = [information(window(x, x_width), L) for x in X.T]
+    L = window(y, kernel=kernel)
+    expected = [information(window(x, width), L) for x in X.T]
     np.testing.assert_allclose(related.relevance, expected, **CLOSE)
     pair = related.block(np.array([3]), np.array([1]))[0, 0]
-    assert pair == pytest.approx(information(*(window(X[:, k], x_width) for k in (3, 1))), abs=1e-6)
+    assert pair == pytest.approx(information(*(window(X[:, k], width) for k in (3, 1))), abs=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["auto", "delta", "plain_delta"])
 def test_classes_are_the_class_conditional_estimate(table, kernel):
     X, y = table
     classes = np.digitize(y, [-0.5, 0.7])
-    related = relate(X, classes, y_kernel=kernel)
-    assert related.task == "classification"
+    related = relate(X, classes, Auto(kernel))
     expected = [oracle.class_conditional_information(window(x), classes) for x in X.T]
     assert min(expected) > 0
     np.testing.assert_allclose(related.relevance, expected, **CLOSE)
@@ -127,19 +116,19 @@ def test_several_outputs_are_averaged_or_taken_together(table, rng):
     X, y = table
     Y = np.column_stack([y, X[:, 2] + rng.standard_normal(90), rng.standard_normal(90)])
     windows = [window(x) for x in X.T]
-    averaged = relate(X, Y, multioutput="average")
+    averaged = relate(X, Y, target=Auto(outputs="average"))
     expected = [np.mean([oracles.parzen_information(K, window(z)) for z in Y.T]) for K in windows]
     np.testing.assert_allclose(averaged.relevance, expected, **CLOSE)
     for options, kernel in (
         ({}, Gaussian(90 ** (-1 / 6))),
-        ({"y_width": "median"}, Gaussian("median")),
-        ({"y_width": (0.3, 1.0)}, Gaussian((0.3, 1.0))),
+        ({"target": Auto(Gaussian("median"))}, Gaussian("median")),
+        ({"target": Auto(Gaussian((0.3, 1.0)))}, Gaussian((0.3, 1.0))),
     ):
         joint = relate(X, Y, **options)
         L = window(Y.T, kernel=kernel)
         expected = [information(K, L) for K in windows]
         np.testing.assert_allclose(joint.relevance, expected, **CLOSE)
-    by_laplace = relate(X, Y, multioutput="average", y_kernel="laplace", y_width=1.0)
+    by_laplace = relate(X, Y, target=Auto("laplace", outputs="average"))
     grams = [window(z, kernel=Laplace(1.0)) for z in Y.T]
     expected = [np.mean([oracles.parzen_information(K, L) for L in grams]) for K in windows]
     np.testing.assert_allclose(by_laplace.relevance, expected, **CLOSE)
@@ -150,19 +139,18 @@ def test_labels_are_averaged_or_taken_together(table, rng):
     Y = np.column_stack([y > 0, X[:, 2] > 0.5, rng.uniform(size=90) > 0.5]).astype(int)
     each = [np.mean([oracle.class_conditional_information(window(x), z) for z in Y.T]) for x in X.T]
     related = relate(X, Y)
-    assert related.task == "multilabel"
     np.testing.assert_allclose(related.relevance, each, **CLOSE)
     words = Y @ [1, 2, 4]
     joint = [oracle.class_conditional_information(window(x), words) for x in X.T]
-    np.testing.assert_allclose(relate(X, Y, multioutput="joint").relevance, joint, **CLOSE)
+    np.testing.assert_allclose(relate(X, Y, target=Auto(outputs="joint")).relevance, joint, **CLOSE)
 
 
 def test_an_output_that_does_not_vary_adds_nothing(table):
     X, y = table
     flat = np.column_stack([y, np.ones(90)])
-    for options in ({}, {"y_width": (0.3, 1.0)}):
-        both = relate(X, flat, multioutput="average", task="regression", **options)
-        alone = relate(X, y, **options)
+    for kernel in ("auto", Gaussian((0.3, 1.0))):
+        both = relate(X, flat, Real(kernel, outputs="average"))
+        alone = relate(X, y, Real(kernel))
         np.testing.assert_allclose(both.relevance, alone.relevance / 2, **CLOSE)
 
 
@@ -173,14 +161,13 @@ def test_affinities_graphs_and_functions_are_windows(table):
     windows = [window(x) for x in X.T]
     expected = [information(K, affinity) for K in windows]
     for L in (affinity, 1e9 * affinity, sparse.csr_array(affinity)):
-        related = relate(X, L, y_kernel="precomputed")
-        assert related.task == "structured"
+        related = relate(X, L, target="affinity")
         np.testing.assert_allclose(related.relevance, expected, **CLOSE)
 
     def compare(a, b):
         return np.exp(-abs(a - b)) + 0.5 * (abs(a - b) < 0.2)
 
-    np.testing.assert_allclose(relate(X, y, y_kernel=compare).relevance, expected, **CLOSE)
+    np.testing.assert_allclose(relate(X, y, target=Objects(compare)).relevance, expected, **CLOSE)
 
     links = (distances < 0.3).astype(float)
     eigenvalues, vectors = np.linalg.eigh(oracles.normalised_laplacian(links))
@@ -191,7 +178,7 @@ def test_affinities_graphs_and_functions_are_windows(table):
         gram = (vectors * response) @ vectors.T
         expected = [information(K, gram) for K in windows]
         for graph in (links, sparse.csr_array(links)):
-            related = relate(X, graph, y_kernel=kernel)
+            related = relate(X, graph, Graph(kernel))
             np.testing.assert_allclose(related.relevance, expected, **CLOSE)
 
 
@@ -211,10 +198,10 @@ def test_labels_and_booleans_have_windows_of_equality(table, rng):
         related.relevance, [information(K, window(y)) for K in grams], **CLOSE
     )
     expected = [[information(A, B) for B in grams] for A in grams]
-    np.testing.assert_allclose(everything(related), expected, **CLOSE)
+    np.testing.assert_allclose(all_pairs(related), expected, **CLOSE)
     # of a label, everything is known from itself: its entropy
     shares = np.bincount(codes) / 90
-    assert everything(related)[0, 3] == pytest.approx(-shares @ np.log(shares), abs=1e-6)
+    assert all_pairs(related)[0, 3] == pytest.approx(-shares @ np.log(shares), abs=1e-6)
     flags = relate((X > 0), y)  # a table of booleans only
     assert flags.relevance[1] == pytest.approx(related.relevance[2], abs=1e-7)
 
@@ -245,30 +232,31 @@ def test_estimates_below_zero_count_as_zero():
     angle = np.arange(16) * np.pi / 8
     first, second = np.cos(angle), np.sin(angle)
     assert oracles.parzen_information(window(first, 2.0), window(second, 2.0)) < -1e-3
-    related = relate(np.column_stack([first, second]), second, width=2.0, y_width=2.0)
+    wide = Gaussian(2.0)
+    related = relate(np.column_stack([first, second]), second, Auto(wide), kernel=wide)
     assert related.relevance[0] == 0
-    assert everything(related)[0, 1] == 0
-    assert everything(related)[0, 0] > 0
+    assert all_pairs(related)[0, 1] == 0
+    assert all_pairs(related)[0, 0] > 0
 
 
 def test_invariances(table, rng):
     X, y = table
     related = relate(X, y)
-    redundancy = everything(related)
+    redundancy = all_pairs(related)
     order, samples = rng.permutation(5), rng.permutation(90)
     moved = relate(X[samples][:, order], y[samples])
     np.testing.assert_allclose(moved.relevance, related.relevance[order], **CLOSE)
-    np.testing.assert_allclose(everything(moved), redundancy[np.ix_(order, order)], **CLOSE)
+    np.testing.assert_allclose(all_pairs(moved), redundancy[np.ix_(order, order)], **CLOSE)
     scaled = relate(X * [1e3, -1e-3, 7, 1, 1] + [5, 1e3, 0, -9, 1e5], 3 - 2 * y)
     np.testing.assert_allclose(scaled.relevance, related.relevance, **CLOSE)
-    np.testing.assert_allclose(everything(scaled), redundancy, **CLOSE)
+    np.testing.assert_allclose(all_pairs(scaled), redundancy, **CLOSE)
 
 
 def test_copies_and_constants(table):
     X, y = table
     related = relate(np.column_stack([X, X[:, 0], np.ones(90)]), y)
     assert related.relevance[5] == related.relevance[0]
-    redundancy = everything(related)
+    redundancy = all_pairs(related)
     assert (redundancy[5] == redundancy[0]).all()
     assert related.relevance[6] == 0
     np.testing.assert_allclose(redundancy[6], 0.0, atol=1e-7)
@@ -278,7 +266,7 @@ def test_blocks_are_symmetric_and_the_same_however_they_are_cut(table):
     X, y = table
     wide = np.column_stack([X + k * np.sin(X) for k in range(9)])
     related = relate(wide, y)
-    whole = everything(related)
+    whole = all_pairs(related)
     assert (whole == whole.T).all()
     assert (whole >= 0).all()
     rows, cols = np.array([40, 3, 7]), np.array([44, 3])
@@ -290,9 +278,9 @@ def test_blocks_are_symmetric_and_the_same_however_they_are_cut(table):
 
 def test_more_windows_than_are_held_at_once(monkeypatch, table):
     X, y = table
-    whole = everything(relate(X, y))
+    whole = all_pairs(relate(X, y))
     monkeypatch.setattr("hsiclasso.baselines.parzen._HELD", 200)
-    assert (everything(relate(X, y)) == whole).all()
+    assert (all_pairs(relate(X, y)) == whole).all()
 
 
 def test_sparse_tables(table):
@@ -317,13 +305,13 @@ def affinity_of(y):
 @pytest.mark.parametrize(
     ("target", "options", "message"),
     [
-        (lambda y: y, {"y_kernel": "linear"}, "Linear.*is no window"),
-        (lambda y: y, {"y_kernel": "polynomial"}, "is no window.*take 'gaussian'"),
-        (lambda y: (np.exp(y), y > 0), {"task": "survival"}, "censored times.*measure='hsic'"),
-        (lambda y: affinity_of(y) - 0.5, {"y_kernel": "precomputed"}, "affinity of -0.49.*never"),
-        (lambda y: y, {"y_kernel": lambda a, b: a * b}, "a window is never negative"),
+        (lambda y: y, {"target": Auto("linear")}, "Linear.*is no window"),
+        (lambda y: y, {"target": Auto("polynomial")}, "is no window.*take 'gaussian'"),
+        (lambda y: (np.exp(y), y > 0), {"target": "survival"}, "censored times.*measure='hsic'"),
+        (lambda y: affinity_of(y) - 0.5, {"target": "affinity"}, "affinity of -0.49.*never"),
+        (lambda y: y, {"target": Objects(lambda a, b: a * b)}, "a window is never negative"),
         (
-            lambda y: affinity_of(y) - np.diag(np.arange(90.0) == 7), {"y_kernel": "precomputed"},
+            lambda y: affinity_of(y) - np.diag(np.arange(90.0) == 7), {"target": "affinity"},
             "affinity of 0 between sample 7 and itself",
         ),
     ],
@@ -338,7 +326,7 @@ def test_matrices_of_too_many_samples():
     n = DENSE + 1
     y = np.linspace(0, 1, n)
     with pytest.raises(InvalidInputError, match=rf"{n} x {n} pairs of samples here: take at most"):
-        relate(y[:, None], y, y_kernel="laplace")
+        relate(y[:, None], y, target=Auto("laplace"))
     ring = sparse.csr_array(sparse.diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1]))
     with pytest.raises(InvalidInputError, match="a sparse matrix between samples needs"):
-        relate(y[:, None], ring, y_kernel="diffusion")
+        relate(y[:, None], ring, target="graph")

@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgError
 from hsiclasso.baselines import simplex
 from hsiclasso.baselines.quadratic import DenseQuadratic, LowRankQuadratic
 from hsiclasso.baselines.simplex import minimise_on_simplex
+from hsiclasso.solvers import ExplicitProblem, nonnegative_lasso_path
 from tests import oracles
 from tests.baselines import oracle_quadratic as oracle
 
@@ -71,8 +72,7 @@ def test_weights_of_all_supports_enumerated(d, rng):
         np.testing.assert_allclose(solve(Q, q).weights, expected, atol=1e-10)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.3, 0.9])
-@pytest.mark.parametrize("rank", [40, 400])
+@pytest.mark.parametrize(("rank", "gamma"), [(40, 0.0), (40, 0.9), (400, 0.3)])
 def test_clarabel(rank, gamma, rng):
     d = 150
     Q = (1 - gamma) * (positive_matrix(rng, d, rank) / rank + 0.05 * np.eye(d))
@@ -105,6 +105,20 @@ def test_weights_of_a_diagonal_matrix():
     diagonal = np.arange(1.0, 51.0)
     expected = (1 / diagonal) / (1 / diagonal).sum()
     np.testing.assert_allclose(solve(np.diag(diagonal), np.zeros(50)).weights, expected, rtol=1e-12)
+
+
+@given(problems(least=2, scales=(1.0,)))
+def test_the_point_of_the_lasso_path_whose_weights_sum_to_one(problem):
+    """For the relevance q + c, which changes nothing on the simplex."""
+    Q, q = np.abs(problem[0]), problem[1]
+    Q = Q + max(0.0, 1e-3 * Q.max() - np.linalg.eigvalsh(Q)[0]) * np.eye(q.size)
+    lift = 2 * Q.max() + q.max()
+    path = nonnegative_lasso_path(ExplicitProblem(Q, q + lift, 1.0))
+    sums = np.array([point.weights.sum() for point in path.breakpoints])
+    after = int(np.argmax(sums >= 1))
+    before, share = after - 1, (1 - sums[after - 1]) / (sums[after] - sums[after - 1])
+    weights = (1 - share) * path.coefficients(before) + share * path.coefficients(after)
+    np.testing.assert_allclose(solve(Q, q).weights, weights, atol=1e-9)
 
 
 class TestInvariances:

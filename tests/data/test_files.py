@@ -118,9 +118,9 @@ def test_an_unnamed_column_may_be_dropped(tmp_path):
         ("\n\n", "y", [], "only blank lines"),
         ("a,y\n", "y", [], "2 column names and no rows"),
         ("1,2\n3,4\n5,6\n7,8\n", "y", [], r"starts with numbers \('1', '2'\).* add a header"),
-        (CSV, "Kind", [], r"target='Kind' is not a column .*did you mean 'kind'\?"),
+        (CSV, "Kind", [], r"'Kind', the target, is not a column .*did you mean 'kind'\?"),
         (CSV, "kidn", [], r"did you mean 'kind'"),
-        (CSV, "zzz", [], r"target='zzz' is not a column of .*t\.csv: give the name"),
+        (CSV, "zzz", [], r"'zzz', the target, is not a column of .*t\.csv: give the name"),
         (CSV, "kind", ["idd"], r"drop names 'idd', which is not a column .*did you mean 'id'"),
         (CSV, "kind", ["kind"], "both the target and to be dropped"),
         ("a,a,y\n1,2,3\n", "y", [], r"several columns named 'a'.* rename .*--drop 'a'"),
@@ -292,13 +292,15 @@ class TestIdentifiers:
 
     def test_a_warning_names_the_column_and_the_remedy(self, tmp_path):
         file = write(tmp_path, "t.csv", self.rows(20, lambda i: "ab"[i % 2]))
-        message = r"^column 'id' holds another text in nearly every row.* leave it out.*--drop 'id'"
+        message = (
+            r"^column 'id' has a different value in almost every row.* leave it out.*--drop 'id'"
+        )
         with pytest.warns(UserWarning, match=message):
             read_table(file, "y")
 
     def test_several_and_nearly_every_row(self, tmp_path):
         file = write(tmp_path, "t.csv", self.rows(20, lambda i: f"n{max(i, 1)}"))
-        with pytest.warns(UserWarning, match=r"^columns 'id', 'name' hold another .* leave them"):
+        with pytest.warns(UserWarning, match=r"^columns 'id', 'name' have a .* leave them"):
             read_table(file, "y")
 
     def test_what_is_no_identifier(self, tmp_path):
@@ -309,12 +311,14 @@ class TestIdentifiers:
 
     def test_missing_cells_do_not_hide_it(self, tmp_path):
         file = write(tmp_path, "t.csv", self.rows(20, lambda i: f"n{i}" if i % 3 else ""))
-        with pytest.warns(UserWarning, match="column 'name' holds"):
+        with pytest.warns(UserWarning, match="column 'name' has"):
             read_table(file, "y", drop="id")
 
     def test_in_a_long_table_it_is_refused(self, tmp_path):
         file = write(tmp_path, "t.csv", self.rows(2500, lambda i: "ab"[i % 2]))
-        with pytest.raises(InvalidInputError, match=r"'id' holds 2,500 texts .*--drop 'id'"):
+        with pytest.raises(
+            InvalidInputError, match=r"'id' has 2,500 different values .*--drop 'id'"
+        ):
             read_table(file, "y")
 
 
@@ -569,9 +573,17 @@ class TestParquet:
         file = tmp_path / "t.parquet"
         pd.DataFrame({"a": [1, 2, 3, 4], "stage": stage}).to_parquet(file)
         table = read_table(file, "stage")
-        assert table.ordered
-        assert np.array_equal(table.y, [1, 0, np.nan, 2], equal_nan=True)
-        assert not read_table(file, "a").ordered
+        assert table.y.dtype.ordered
+        assert table.y.codes.tolist() == [1, 0, -1, 2]
+        assert len(table.y) == 4
+        assert read_table(file, "a").y.tolist() == [1, 2, 3, 4]
+
+    def test_an_array_of_numbers_as_labels(self, tmp_path, rng):
+        X = rng.standard_normal((4, 2))
+        for name, y in {"y": [3.0, np.nan, 1.0, 3.0], "z": np.eye(4)}.items():
+            np.savez(tmp_path / f"{name}.npz", X=X, **{name: y})
+        assert read_table(tmp_path / "y.npz", "y", category="y").y.tolist() == ["3", None, "1", "3"]
+        assert read_table(tmp_path / "z.npz", "z", category="z").y.shape == (4, 4)
 
     @pytest.mark.parametrize(
         ("columns", "message"),

@@ -1,192 +1,229 @@
-"""What must not matter: how a table is stored and cut, the order of samples, units."""
+"""What must not matter: order, storage, cutting into blocks, threads, repeated samples."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
-from hsiclasso.dependence import factors as factors_module
-from hsiclasso.dependence import levels as levels_module
-from hsiclasso.dependence import relate as relate_module
-from hsiclasso.dependence import scan as scan_module
-from hsiclasso.embedding import Delta, Gaussian, Laplace, Linear, Polynomial, Samples
-from tests.dependence.compare import (
+from hsiclasso.data.files import read_table
+from hsiclasso.dependence import atoms, columns, products, relevance
+from hsiclasso.kernels import Delta, Gaussian, Laplace, Polynomial, Samples
+from tests.dependence.cases import (
     KERNELS,
     MEASURES,
-    WEIGHTS,
+    STORAGES,
     find,
     make_features,
     make_samples,
+    real_numbers,
     redundancy,
+    whole_numbers,
 )
 
-N = 50
-FORMS = {
-    "dense": lambda rng, X: X,
-    "missing": lambda rng, X: np.where(rng.random(X.shape) < 0.1, np.nan, X),
-    "sparse": lambda rng, X: sparse.csc_array(X),
-    "int8": lambda rng, X: np.round(X).astype(np.int8),
-}
-SETTINGS = {
-    "plain": ("plain", "no covariates"),
-    "weights and covariates": ("real weights", "covariates"),
-}
+N, D = 40, 9
+#: A setting of the pass: how the table is stored, one or two kernels, and so on.
+drawn = given(
+    storage=st.sampled_from(sorted(STORAGES)),
+    kernels=st.tuples(
+        st.sampled_from(KERNELS), st.sampled_from([k for k in KERNELS if k.joins_columns])
+    ),
+    measure=st.sampled_from(MEASURES), weights=st.sampled_from(["none", "real"]),
+    covariates=st.booleans(), seed=st.integers(0, 10_000),
+)  # fmt: skip
 
 
-def table(rng, n=N, d=5):
-    """Real columns, counts and genotypes in turn."""
-    X = np.column_stack([rng.standard_normal((n, d)), rng.poisson(0.7, (n, d))])
-    return np.column_stack([X, rng.binomial(2, 0.3, (n, d))])
+def build(storage, kernels, weights, covariates, seed, joint=False):
+    rng = np.random.default_rng(seed)
+    table, samples = STORAGES[storage](rng, N, D), make_samples(rng, N, weights, covariates)
+    features = make_features(table, kernels, samples, joint=joint, gram_error=1e-10)
+    return features, rng.standard_normal(N), rng
 
 
-def results(X, y, kernel, measure, samples, **options):
-    features = make_features(X, kernel, samples, tol=1e-10)
-    scan = find(features, y, measure, **options)
-    return scan.relevance, redundancy(features, scan, measure, **options)
+def results(features, y, measure, **options):
+    problem = find(features, y, measure, **options)
+    return problem.linear, redundancy(problem)
 
 
-def assert_close(one, other, tol=1e-9):
+def assert_close(one, other, error=2e-9):
     """Equal relative to the norms of the matrices."""
     (b, G), (b_again, G_again) = one, other
     size = np.sqrt(np.outer(np.diag(G), np.diag(G)))
-    assert (np.abs(G - G_again) <= tol * size).all()
-    np.testing.assert_allclose(b, b_again, rtol=0, atol=tol * np.abs(b).max())
+    assert (np.abs(G - G_again) <= error * size + 1e-12).all()
+    np.testing.assert_allclose(b, b_again, rtol=0, atol=error * np.abs(b).max())
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Delta()], ids=str)
-def test_threads_change_not_a_bit(kernel, form, measure, setting, rng, monkeypatch):
-    monkeypatch.setattr(scan_module, "_BLOCK", 5 * N)
-    monkeypatch.setattr(scan_module, "_BYTES", 5 * N)
-    monkeypatch.setattr(factors_module, "_STACK", 64 * N)
-    samples, X = make_samples(rng, N, *SETTINGS[setting]), FORMS[form](rng, table(rng))
-    y = rng.standard_normal(N)
-    one = results(X, y, kernel, measure, samples)
-    many = results(X, y, kernel, measure, samples, n_threads=3)
-    np.testing.assert_array_equal(many[0], one[0])
-    np.testing.assert_array_equal(many[1], one[1])
+def subset(storage, table, rows, cols):
+    """Rows and columns of a table, in another order, stored the same way."""
+    if storage == "categories":
+        return table.iloc[rows, cols]
+    return table[rows][:, cols] if sparse.issparse(table) else table[np.ix_(rows, cols)]
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian((0.5, 2.0)), Laplace(), Delta()], ids=str)
-def test_blocks_do_not_matter(kernel, form, measure, rng, monkeypatch):
-    samples, X = make_samples(rng, N, "real weights", "covariates"), FORMS[form](rng, table(rng))
-    y = rng.standard_normal(N)
-    whole = results(X, y, kernel, measure, samples)
-    for size in (1, 7 * N):
-        monkeypatch.setattr(scan_module, "_BLOCK", size)
-        monkeypatch.setattr(scan_module, "_BYTES", size)
-        monkeypatch.setattr(factors_module, "_STACK", size)
-        assert_close(results(X, y, kernel, measure, samples), whole, 1e-12)
+@drawn
+def test_order_of_samples_and_features(storage, kernels, measure, weights, covariates, seed):
+    rng = np.random.default_rng(seed)
+    table, samples = STORAGES[storage](rng, N, D), make_samples(rng, N, weights, covariates)
+    y, rows, cols = rng.standard_normal(N), rng.permutation(N), rng.permutation(D)
+    features = make_features(table, kernels[0], samples, gram_error=1e-10)
+    moved = Samples(
+        N,
+        None if samples.weights is None else samples.weights[rows],
+        None if samples.covariates is None else samples.covariates[:, rows],
+    )
+    again = make_features(
+        subset(storage, table, rows, cols), kernels[0], moved,
+        gram_error=1e-10, least_observed=features.least_observed,
+    )  # fmt: skip
+    b, G = results(features, y, measure)
+    assert_close(results(again, y[rows], measure), (b[cols], G[np.ix_(cols, cols)]))
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("run", [16, 37])
-def test_runs_of_samples_do_not_matter(run, measure, setting, rng, monkeypatch):
-    """Long columns are evaluated run by run: the seams must not show."""
-    samples, X = make_samples(rng, 150, *SETTINGS[setting]), rng.standard_normal((150, 9))
-    y = np.exp(1.5 * rng.standard_normal(150))
-    whole = results(X, y, Gaussian(), measure, samples)
-    monkeypatch.setattr(relate_module, "_RUN", run)
-    assert_close(results(X, y, Gaussian(), measure, samples), whole, 1e-12)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@drawn
+def test_cutting_into_blocks(monkeypatch, storage, kernels, measure, weights, covariates, seed):
+    features, y, _ = build(storage, kernels, weights, covariates, seed, joint=True)
+    expected = results(features, y, measure)
+    with monkeypatch.context() as patch:
+        for module, name, value in (
+            (relevance, "_BLOCK", 2 * N), (relevance, "_BYTES", 5 * N), (columns, "_PIECE", 1),
+            (columns, "_RUN", 7), (atoms, "_GATHERED", 1), (atoms, "_LEAST_PER_LEVEL", 0),
+            (products, "_STACK", 16 * N), (products, "_LEAST_RUN", 8),
+        ):  # fmt: skip
+            patch.setattr(module, name, value)
+        assert_close(results(features, y, measure), expected)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@drawn
+def test_threads_change_not_a_bit(
+    monkeypatch, storage, kernels, measure, weights, covariates, seed
+):
+    features, y, _ = build(storage, kernels, weights, covariates, seed, joint=True)
+    with monkeypatch.context() as patch:
+        patch.setattr(relevance, "_BLOCK", 2 * N)
+        patch.setattr(relevance, "_BYTES", 2 * N)
+        patch.setattr(products, "_STACK", 16 * N)
+        one, two = (results(features, y, measure, n_threads=k) for k in (1, 2))
+    np.testing.assert_array_equal(one[0], two[0])
+    np.testing.assert_array_equal(one[1], two[1])
+
+
+@drawn
+def test_duplicates_are_alike(storage, kernels, measure, weights, covariates, seed):
+    rng = np.random.default_rng(seed)
+    table, samples = STORAGES[storage](rng, N, 4), make_samples(rng, N, weights, covariates)
+    if storage == "categories":
+        table = table.astype(str).apply(lambda c: c.astype("category"))
+        pair = table.join(table.add_prefix("again "))
+    else:
+        pair = sparse.hstack([table, table]) if sparse.issparse(table) else np.hstack([table] * 2)
+    b, G = results(make_features(pair, kernels[0], samples), rng.standard_normal(N), measure)
+    np.testing.assert_allclose(b[4:], b[:4], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.diag(G[4:, :4]), np.diag(G)[:4], rtol=1e-9, atol=1e-12)
+
+
+@settings(max_examples=60)
+@given(
+    storage=st.sampled_from(sorted(STORAGES)), kernel=st.sampled_from(KERNELS),
+    measure=st.sampled_from(MEASURES), covariates=st.booleans(), joint=st.booleans(),
+    seed=st.integers(0, 10_000),
+)  # fmt: skip
+def test_a_whole_number_weight_repeats_a_sample(storage, kernel, measure, covariates, joint, seed):
+    rng = np.random.default_rng(seed)
+    table, samples = STORAGES[storage](rng, N, 4), make_samples(rng, N, "whole", covariates)
+    y, again = rng.standard_normal(N), np.repeat(np.arange(N), samples.weights.astype(int))
+    functions = None if samples.covariates is None else samples.covariates[:, again]
+    options = {"joint": joint and kernel.joins_columns, "gram_error": 1e-10}
+    features = make_features(table, kernel, samples, **options)
+    options["least_observed"] = features.least_observed
+    repeated = make_features(
+        subset(storage, table, again, np.arange(4)), kernel, Samples(again.size, None, functions),
+        **options,
+    )  # fmt: skip
+    assert_close(results(features, y, measure), results(repeated, y[again], measure))
+
+
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_the_order_of_samples_does_not_matter(kernel, measure, rng):
-    samples, turn = make_samples(rng, N, "real weights", "covariates"), rng.permutation(N)
-    turned = Samples(N, samples.weights[turn], samples.covariates[:, turn])
-    X, y = table(rng, d=1), rng.standard_normal(N)
-    for form in FORMS:
-        made = FORMS[form](rng, X)
-        assert_close(
-            results(made[turn], y[turn], kernel, measure, turned),
-            results(made, y, kernel, measure, samples),
-        )
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-def test_storage_does_not_matter(kernel, measure, setting, rng):
-    """Genotypes and counts as float64, float32, int8, uint8, and compressed."""
-    samples = make_samples(rng, N, *SETTINGS[setting])
-    X, y = table(rng, d=2)[:, 2:], rng.standard_normal(N)
-    expected = results(X, y, kernel, measure, samples)
+def test_storage_of_small_numbers(kernel, rng):
+    """Genotypes and counts as float64, float32, int8, uint8 and compressed."""
+    X, y = np.abs(whole_numbers(rng, N, 5)), rng.standard_normal(N)
+    samples = make_samples(rng, N, "real", True)
+    expected = results(make_features(X.astype(float), kernel, samples), y, "nocco")
     small = [X.astype(kind) for kind in (np.float32, np.int8, np.uint8)]
-    for stored in (*small, sparse.csc_array(X), sparse.coo_array(X)):
-        assert_close(results(stored, y, kernel, measure, samples), expected)
+    for table in (*small, sparse.csc_array(X), sparse.coo_array(X), sparse.csc_array(1.0 * X)):
+        assert_close(results(make_features(table, kernel, samples), y, "nocco"), expected, 2e-6)
 
 
-@pytest.mark.parametrize("most", [3, 16])
-def test_many_levels_are_counted_as_they_are_read(most, rng, monkeypatch):
-    """Levels at the limits of each loop, and beyond what is counted."""
-    X = np.column_stack([rng.integers(0, k, N) for k in (3, 4, 16, 17, 64, 65, 120)])
-    X[:2] = [[0] * 7, [2, 3, 15, 16, 63, 64, 119]]
-    y, samples = rng.standard_normal(N), make_samples(rng, N, "real weights", "covariates")
-    for kernel in (Gaussian(), Delta(), Delta(by_count=False)):
-        expected = results(X.astype(float), y, kernel, "nocco", samples)
-        assert_close(results(X.astype(np.int8), y, kernel, "nocco", samples), expected)
-        with monkeypatch.context() as patch:
-            patch.setattr(levels_module, "_STEPS", (most, 64))
-            assert_close(results(X.astype(np.int8), y, kernel, "nocco", samples), expected)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize(
-    "kernel", [Gaussian(), Gaussian("median"), Laplace(), Linear(), Polynomial(3)], ids=str
-)
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_units_do_not_matter(kernel, measure, weights, rng):
-    samples = make_samples(rng, N, weights, "covariates")
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace("median"), Polynomial(3)], ids=str)
+def test_units(kernel, rng):
     X, y = rng.standard_normal((N, 5)), rng.standard_normal(N)
+    samples = make_samples(rng, N, "real", True)
     # a reversed column has the same kernel, except that odd powers change sign in pairs
     moved = X * [1e-200, 3.0, -1.0, 1e3, 1e280] + [0.0, 5.0, -3.0, 1e4, 0.0]
-    assert_close(
-        results(moved, 7 - 2 * y, kernel, measure, samples),
-        results(X, y, kernel, measure, samples),
+    one, other = (make_features(table, kernel, samples, gram_error=1e-10) for table in (X, moved))
+    assert_close(results(other, 7 - 2 * y, "nhsic"), results(one, y, "nhsic"))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Laplace(), Delta(by_count=False)], ids=str)
+def test_the_unit_of_weights(kernel, rng):
+    """Normalised measures do not see it; weights of one are none."""
+    X, y, w = real_numbers(rng, N, 5), rng.standard_normal(N), rng.uniform(0.1, 2, N)
+
+    def with_weights(weights, measure):
+        return results(make_features(X, kernel, Samples(N, weights)), y, measure)
+
+    for measure in MEASURES[1:]:
+        assert_close(with_weights(1e-4 * w, measure), with_weights(w, measure), 2e-6)
+    assert_close(with_weights(np.ones(N), "hsic"), with_weights(None, "hsic"), 2e-6)
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "csv", "parquet"])
+def test_a_file_or_an_array(form, rng, tmp_path):
+    X, y = np.round(real_numbers(rng, N, 5), 3), rng.standard_normal(N)
+    file = tmp_path / f"table.{form}"
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
+    if form == "npy":
+        np.save(file, X)
+        source = np.load(file, mmap_mode="r")
+    else:
+        if form == "npz":
+            np.savez(file, X=X, y=y)
+        elif form == "csv":
+            frame.to_csv(file, index=False)
+        else:
+            pytest.importorskip("pyarrow")
+            frame.to_parquet(file)
+        source = read_table(file, "y").source
+    one, other = (results(make_features(table), y, "nhsic") for table in (source, X))
+    np.testing.assert_array_equal(one[0], other[0])
+    np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_joint_features_do_not_move_the_others(rng, monkeypatch):
+    """Features after a joint one have other numbers than their columns, and the same results."""
+    monkeypatch.setattr(relevance, "_BLOCK", N)  # one feature to a block
+    X, y = real_numbers(rng, N, 6), rng.standard_normal(N)
+    plain = make_features(X, (Gaussian(), Delta()))
+    first = np.array([0, 2, 4, 5])
+    joint = replace(
+        plain, first=first, which=np.array([0, 1, 0, 1]),
+        joint={1: ("pair", np.array([2, 1])), 2: ("alone", np.array([4]))},
+    )  # fmt: skip
+    assert [joint.name(k) for k in range(4)] == ["x0", "pair", "alone", "x5"]
+    b, G = results(plain, y, "nhsic")
+    b_joint, G_joint = results(joint, y, "nhsic")
+    same = [0, 2, 3]
+    np.testing.assert_allclose(b_joint[same], b[[0, 4, 5]], rtol=2e-6)
+    np.testing.assert_allclose(
+        G_joint[np.ix_(same, same)], G[np.ix_([0, 4, 5], [0, 4, 5])], rtol=4e-6
     )
-
-
-@pytest.mark.parametrize("measure", ["nhsic", "nocco"])
-def test_the_unit_of_weights_does_not_matter(measure, rng):
-    """HSIC grows with the squared weight; the other measures do not see it.
-
-    Except that NOCCO's ridge grows, and the delta kernel with 1/n_x does not.
-    """
-    X, y, w = rng.standard_normal((N, 5)), rng.standard_normal(N), rng.uniform(0.1, 2, N)
-    for kernel in (Gaussian(), Gaussian("median"), Laplace(), Delta(by_count=False)):
-        assert_close(
-            results(X, y, kernel, measure, Samples(N, 1e-4 * w)),
-            results(X, y, kernel, measure, Samples(N, w)),
-        )
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("measure", MEASURES)
-def test_weights_of_one_are_none(kernel, measure, rng):
-    X, y = table(rng, d=1), rng.standard_normal(N)
-    for form in FORMS:
-        made = FORMS[form](rng, X)
-        assert_close(
-            results(made, y, kernel, measure, Samples(N, np.ones(N))),
-            results(made, y, kernel, measure, Samples(N)),
-        )
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=str)
-@pytest.mark.parametrize("measure", MEASURES)
-def test_duplicates_are_alike(kernel, measure, rng):
-    X, y = table(rng, d=2), rng.standard_normal(N)
-    samples = make_samples(rng, N, "real weights", "covariates")
-    for form in FORMS:
-        made = FORMS[form](rng, X)
-        pair = sparse.hstack([made, made]) if form == "sparse" else np.hstack([made, made])
-        b, G = results(pair, y, kernel, measure, samples)
-        np.testing.assert_allclose(b[6:], b[:6], rtol=1e-10)
-        np.testing.assert_allclose(np.diag(G[6:, :6]), np.diag(G)[:6], rtol=1e-10)
+    spread = joint.on_columns(b_joint, 0.0)
+    np.testing.assert_array_equal(spread, b_joint[[0, 1, 1, 0, 2, 3]] * [1, 1, 1, 0, 1, 1])
+    assert not joint.plain
+    assert plain.plain

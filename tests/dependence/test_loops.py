@@ -1,4 +1,4 @@
-"""Compiled loops of the dependence station against NumPy twins."""
+"""Each compiled loop of the station against a NumPy twin."""
 
 from __future__ import annotations
 
@@ -8,105 +8,69 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hsiclasso.dependence._loops import relevance_from_moments, shrunk_energy
-from hsiclasso.dependence._stored_loops import relate_stored, sum_stored_levels
-from hsiclasso.embedding import BINS_PER_UNIT, Gaussian, Samples, bases
+from hsiclasso.dependence._level_loops import sum_levels, sum_stored_levels, sum_three_levels
+from hsiclasso.dependence._loops import shrunk_energies
+from hsiclasso.dependence._packed_loops import multiply_packed, pack
 from tests import oracles
-from tests.dependence.compare import COVARIATES, MEASURES, WEIGHTS, make_samples
-
-EPSILON = 1e-3
 
 
-def test_shrunk_energy(rng):
-    phi, cross = rng.standard_normal((7, 30)), rng.standard_normal((7, 4))
-    signs, gram = np.array([1.0, -1.0, 1.0, -1.0]), phi @ phi.T
-    expected = signs @ np.diag(cross.T @ np.linalg.solve(gram + 0.3 * np.eye(7), cross))
-    assert shrunk_energy(gram.copy(), cross.copy(), signs, 0.3) == pytest.approx(expected)
+def twin_sums(codes, rows, levels):
+    """Sums (k, levels, v) by products with indicators."""
+    return np.stack([(codes == level).T.astype(float) @ rows.T for level in levels], axis=1)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@given(
-    n_features=st.integers(1, 9), n_target=st.integers(0, 6), n_removed=st.integers(0, 3),
-    seed=st.integers(0, 1000),
-)  # fmt: skip
-def test_relevance_from_moments(measure, n_features, n_target, n_removed, seed):
-    rng, n = np.random.default_rng(seed), 30
-    removed = np.linalg.qr(rng.standard_normal((n, n_removed)))[0].T
-    off = np.eye(n) - removed.T @ removed
-    phi, rows = rng.standard_normal((n_features, n)), rng.standard_normal((n_target, n)) @ off
-    signs = rng.choice([-1.0, 1.0], n_target)
-    ridge = 0.7 if measure == "nocco" else 0.0
-    cross = phi @ np.concatenate([rows, removed]).T
-    found, mass = relevance_from_moments(phi @ phi.T, cross, signs, ridge, measure == "nhsic")
-    K, T = off @ phi.T @ phi @ off, (rows.T * signs) @ rows
-    A = oracles.nocco_matrix(K, ridge / n) if ridge else K
-    A = A / np.linalg.norm(A) if measure == "nhsic" else A
-    scale = np.linalg.norm(A) * np.linalg.norm(T)
-    assert abs(found - np.sum(A * T)) <= 1e-10 * scale
-    assert mass == pytest.approx(np.sum((phi @ removed.T) ** 2))
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_rounding_is_not_normalised(measure, rng):
-    """A feature that lies in what is removed has no relevance."""
-    removed = np.linalg.qr(rng.standard_normal((30, 3)))[0].T
-    rows, _ = Samples(30).project(rng.standard_normal((4, 30)))
-    rows -= rows @ removed.T @ removed
-    phi = rng.standard_normal((2, 3)) @ removed
-    cross = phi @ np.concatenate([rows, removed]).T
-    ridge = 0.7 if measure == "nocco" else 0.0
-    found, mass = relevance_from_moments(phi @ phi.T, cross, np.ones(4), ridge, measure == "nhsic")
-    assert abs(found) <= 1e-20
-    assert mass == pytest.approx(np.sum(phi * phi))
-
-
-def stored_table(rng, n):
-    """Columns with few and many zeros, and two that are constant."""
-    X = np.column_stack([rng.standard_normal(n) * (rng.random(n) < p) for p in (0.2, 0.7, 1.0)])
-    X[:4, 0] = [1.0, 0.0, -0.5, 2.0]
-    return np.column_stack([X, np.zeros(n), np.full(n, 3.0)])
-
-
-def stored_relevance(X, samples, rows, signs, width, measure):
-    """Results for all sparse columns, as `RelateStored` asks for them."""
-    every = np.concatenate([rows, samples.removed]) * samples.root
-    made, stored, k = bases(), sparse.csc_array(X), X.shape[1]
-    counts = np.zeros(k, dtype=np.int64)
-    relevance, left, trace, norm = np.zeros((4, k))
-    ridge = EPSILON * samples.total if measure == "nocco" else 0.0
-    relate_stored(
-        stored.indptr.astype(np.int64), stored.indices, stored.data, np.arange(k),
-        np.square(samples.root), samples.total, np.ascontiguousarray(every.T),
-        every.sum(axis=1), signs, width, float(BINS_PER_UNIT), made.residual, 1e-13,
-        made.scale, made.decay, made.up, made.back, ridge, measure == "nhsic",
-        counts, relevance, left, trace, norm,
-    )  # fmt: skip
-    return counts, relevance, left, trace, norm
-
-
-@pytest.mark.parametrize("covariates", COVARIATES)
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("measure", MEASURES)
-@given(n=st.integers(10, 60), width=st.sampled_from([0.5, 1.0, 2.0]), seed=st.integers(0, 100))
-def test_relate_stored(measure, weights, covariates, n, width, seed):
+def draw(n, k, v, n_levels, seed, cut=False):
+    """Codes (n, k), a slice of a wider table if `cut`, and rows (v, n)."""
     rng = np.random.default_rng(seed)
-    samples, X = make_samples(rng, n, weights, covariates), stored_table(rng, n)
-    rows, _ = samples.project(rng.standard_normal((4, n)))
-    signs = np.array([1.0, -1.0, 1.0, 1.0])
-    T = (rows.T * signs) @ rows
-    counts, found, left, trace, norm = stored_relevance(X, samples, rows, signs, width, measure)
-    assert not counts[3:].any()  # constant columns are left to others
-    for j in np.flatnonzero(counts):
-        K = oracles.kernel_gram(X[:, j], Gaussian(width), samples.weights)
-        B = oracles.projected(K, samples.weights, samples.covariates)
-        assert left[j] <= 1e-13 * samples.total
-        rounding = 1e-12 * samples.total
-        assert trace[j] == pytest.approx(np.trace(B), abs=rounding)
-        assert norm[j] == pytest.approx(np.linalg.norm(B), abs=rounding)
-        A = oracles.projected_measure(K, measure, samples.weights, samples.covariates, EPSILON)
-        # what an error of K becomes: magnified by the ridge, or divided by the norm
-        scale = {"hsic": 1.0, "nhsic": np.linalg.norm(B) / 2, "nocco": EPSILON * samples.total}
-        assert abs(found[j] - np.sum(A * T)) <= rounding / scale[measure] * np.linalg.norm(T)
+    codes = rng.integers(0, n_levels, (n, k + 11), dtype=np.uint8)
+    codes = codes[:, 3 : k + 3]
+    return codes if cut else codes.copy(), rng.standard_normal((v, n))
+
+
+def check_three_levels(codes, rows):
+    out = np.full((codes.shape[1], 2, len(rows)), np.nan)
+    sum_three_levels(codes, rows, out)
+    np.testing.assert_allclose(out, twin_sums(codes, rows, [1, 2]), rtol=0, atol=1e-12)
+
+
+def check_levels(codes, rows, n_levels):
+    out = np.full((codes.shape[1], n_levels, len(rows)), np.nan)
+    sum_levels(codes, rows, n_levels, out)
+    np.testing.assert_allclose(out, twin_sums(codes, rows, range(n_levels)), rtol=0, atol=1e-12)
+
+
+@given(
+    n=st.integers(0, 70), k=st.integers(0, 80), v=st.integers(0, 20),
+    n_levels=st.integers(1, 64), seed=st.integers(0, 1000), cut=st.booleans(),
+)  # fmt: skip
+def test_sums_at_levels(n, k, v, n_levels, seed, cut):
+    check_levels(*draw(n, k, v, n_levels, seed, cut), n_levels)
+    check_three_levels(*draw(n, k, v, min(n_levels, 3), seed, cut))
+
+
+@pytest.mark.parametrize(("n", "k", "v"), [(59, 513, 33), (59, 2049, 8), (5000, 40, 9)])
+def test_sums_of_wide_and_long_blocks(n, k, v):
+    """Wide blocks are cut into tiles, long ones into runs: the seams must not show."""
+    check_three_levels(*draw(n, k, v, 3, 0))
+    check_levels(*draw(n, k, v, 8, 0), 8)
+    check_levels(*draw(n, min(k, 300), v, 20, 0), 20)
+
+
+def test_sums_at_levels_that_are_absent_are_exactly_zero():
+    codes, rows = draw(50, 20, 5, 3, 0)
+    for n_levels in (8, 30):
+        out = np.full((20, n_levels, 5), np.nan)
+        sum_levels(codes, rows, n_levels, out)
+        assert (out[:, 3:] == 0).all()
+
+
+@pytest.mark.parametrize("n_levels", [3, 30])
+def test_rounding_does_not_grow_with_the_number_of_samples(n_levels):
+    codes, rows = draw(300_000, 2, 1, n_levels, 0)
+    rows[:] = 0.1
+    out = np.empty((2, n_levels, 1))
+    sum_levels(codes, rows, n_levels, out)
+    np.testing.assert_allclose(out, 0.1 * twin_sums(codes, rows**0, range(n_levels)), rtol=1e-13)
 
 
 @given(
@@ -130,3 +94,52 @@ def test_sum_stored_levels(n, v, share, seed):
         for level in range(16):
             expected = rows[X[:, j] == lowest[j] + level].sum(axis=0)
             np.testing.assert_allclose(sums[j, level], expected, atol=1e-12)
+
+
+def centred_gram(z):
+    return oracles.centre(np.exp(-0.5 * np.subtract.outer(z, z) ** 2))
+
+
+def packed_twin(z):
+    """The lower triangle of the centred Gram matrix, row by row."""
+    K = centred_gram(z)
+    scaled = np.where(np.eye(z.size, dtype=bool), K, np.sqrt(2) * K)
+    return scaled[np.tril_indices(z.size)]
+
+
+@given(st.integers(0, 3), st.integers(1, 9), st.integers(0, 5), st.integers(0, 1000))
+def test_shrunk_energies(c, size, width, seed):
+    rng = np.random.default_rng(seed)
+    phi, cross = rng.standard_normal((c, size, 30)), rng.standard_normal((c, size, width))
+    gram, ridge = phi @ phi.transpose(0, 2, 1), rng.uniform(0.1, 2, c)
+    ridged = gram + ridge[:, None, None] * np.eye(size)
+    expected = np.einsum("cnr,cnr->cr", cross, np.linalg.solve(ridged, cross))
+    energy = np.full((c, width), np.nan)
+    shrunk_energies(gram, cross, ridge, energy)
+    np.testing.assert_allclose(energy, expected, rtol=1e-9)
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 30.0, 1e3]))
+def test_pack(n, seed, spread):
+    block = spread * np.random.default_rng(seed).standard_normal((3, n))
+    out, norm2 = np.empty((3, n * (n + 1) // 2)), np.empty(3)
+    pack(block, out, norm2)
+    for row, found, size in zip(block, out, norm2, strict=True):
+        np.testing.assert_allclose(found, packed_twin(row), rtol=0, atol=1e-14 * n)
+        np.testing.assert_allclose(size, np.sum(centred_gram(row) ** 2), rtol=1e-9, atol=1e-20)
+
+
+@given(st.integers(2, 30), st.integers(0, 2**32 - 1))
+def test_multiply_packed(n, seed):
+    rng = np.random.default_rng(seed)
+    block, cols = rng.standard_normal((4, n)), rng.standard_normal((5, n))
+    held, norm2 = np.array([packed_twin(z) for z in cols]), np.full(4, np.nan)
+    norm2[2] = -1.0
+    places = np.array([3, 0, 3])
+    out = np.where(rng.random((4, 3)) < 0.3, -1.0, np.nan)
+    known = out == -1
+    multiply_packed(block, held, places, out, norm2)
+    expected = [[np.sum(centred_gram(x) * centred_gram(cols[p])) for p in places] for x in block]
+    np.testing.assert_allclose(out, np.where(known, -1.0, expected), rtol=1e-9, atol=1e-12)
+    norms = [np.sum(centred_gram(x) ** 2) for x in block]
+    np.testing.assert_allclose(norm2, np.where(np.arange(4) == 2, -1.0, norms), rtol=1e-9)

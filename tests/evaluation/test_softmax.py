@@ -30,10 +30,10 @@ def relative_gradients(K, codes, alphas, path, fit_intercept):
         yield np.sqrt(max(0.0, np.trace(G.T @ K @ G))) / size, np.abs(g).max() / size
 
 
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("n_classes", [2, 3, 6])
-@pytest.mark.parametrize("width", [0.3, 1.0, 5.0])
-def test_every_solution_is_optimal(fit_intercept, n_classes, width):
+@pytest.mark.parametrize(
+    ("n_classes", "width", "fit_intercept"), [(2, 0.3, True), (3, 5.0, False), (6, 1.0, True)]
+)
+def test_every_solution_is_optimal(n_classes, width, fit_intercept):
     K, codes = problem(n_classes=n_classes, width=width)
     tol = 1e-6
     path = softmax_path(decompose(K, fit_intercept), codes, ALPHAS, tol=tol)
@@ -49,11 +49,12 @@ def test_every_solution_is_optimal(fit_intercept, n_classes, width):
     seed=st.integers(0, 10**6),
     n=st.integers(6, 30),
     n_classes=st.integers(2, 5),
+    width=st.floats(0.3, 5),
     power=st.floats(-6, 2),
     fit_intercept=st.booleans(),
 )
-def test_any_problem_is_solved(seed, n, n_classes, power, fit_intercept):
-    K, codes = problem(seed, n, n_classes)
+def test_any_problem_is_solved(seed, n, n_classes, width, power, fit_intercept):
+    K, codes = problem(seed, n, n_classes, width)
     alphas = np.array([10.0**power])
     path = softmax_path(decompose(K, fit_intercept), codes, alphas, tol=1e-5)
     assert path.solved.all()

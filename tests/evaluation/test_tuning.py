@@ -42,8 +42,7 @@ def widths_of(X, standardise, factors=(0.25, 0.5, 1.0, 2.0, 4.0)):
     return oracle.median_distance(A) * np.array(factors)
 
 
-@pytest.mark.parametrize("standardise", [True, False])
-@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("standardise", "fit_intercept"), [(True, True), (False, False)])
 def test_scores_of_classes_are_those_of_a_loop(classes, standardise, fit_intercept):
     X, y = classes
     options = {"standardise": standardise, "fit_intercept": fit_intercept, "tol": 1e-7}
@@ -235,9 +234,7 @@ def test_a_class_that_a_fold_does_not_know(classes):
 def test_a_fold_with_one_class_is_refused(classes):
     X, y = classes
     train, test = np.flatnonzero(y == "b"), np.flatnonzero(y != "b")
-    with pytest.raises(
-        InvalidInputError, match=r"training part of a fold holds the classes \['b'\]"
-    ):
+    with pytest.raises(InvalidInputError, match=r"training part of a fold has the classes \['b'\]"):
         KernelLogisticRegressionCV(cv=[(train, test)]).fit(X, y)
 
 
@@ -245,9 +242,12 @@ def test_models_that_do_not_converge_are_counted(classes):
     search = KernelLogisticRegressionCV(alphas=[1e-6], max_iter=1, tol=1e-8, random_state=0)
     with (
         pytest.warns(ConvergenceWarning, match="after 1 Newton steps"),
-        pytest.warns(ConvergenceWarning, match="15 of 15 models of the search did not converge"),
+        pytest.warns(
+            ConvergenceWarning, match="15 of 15 models of the search did not converge"
+        ) as caught,
     ):
         search.fit(*classes)
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_several_real_targets(real):
@@ -260,39 +260,6 @@ def test_several_real_targets(real):
         for target in both.T
     ]
     np.testing.assert_allclose(search.scores_.mean, np.mean(single, axis=0))
-
-
-@pytest.mark.parametrize("search", [KernelLogisticRegressionCV(), KernelRidgeRegressionCV()])
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"alphas": []}, r"alphas=\[\] must be a list of one or more finite numbers > 0"),
-        ({"alphas": [1.0, -1.0]}, r"alphas=\[1.0, -1.0\] must be a list"),
-        ({"alphas": 0.1}, r"alphas=0\.1 must be a list"),
-        ({"alphas": "auto"}, r"alphas='auto' must be a list"),
-        ({"widths": [0.0]}, r"widths=\[0\.0\] must be a list"),
-        ({"width_factors": ["median"]}, r"width_factors=\['median'\] must be a list"),
-        ({"widths": [1.0], "width_factors": [1.0]}, "both set the widths: give one of them"),
-        ({"kernel": "linear", "widths": [1.0]}, r"widths=\[1\.0\], but kernel='linear' has no"),
-        ({"kernel": "precomputed", "width_factors": [1]}, r"width_factors=\[1\], but kernel="),
-        ({"cv": 1}, "cv=1 must be a whole number >= 2"),
-        ({"cv": True}, "cv=True must be a whole number >= 2"),
-        ({"cv": "three"}, "cv='three' must be a whole number >= 2, a splitter, or a list"),
-        ({"cv": None}, "cv=None must be a whole number >= 2, a splitter, or a list"),
-        ({"cv": KFold(3), "random_state": 0}, r"random_state=0 shuffles .* leave it out"),
-        ({"random_state": "x"}, "random_state='x' is no source of randomness"),
-        ({"random_state": -1}, "random_state=-1 is no source of randomness"),
-    ],
-)
-def test_parameters_without_meaning_are_refused(real, search, parameters, words):
-    X, y = real
-    with pytest.raises(InvalidInputError, match=words):
-        clone(search).set_params(**parameters).fit(X, (y > 0).astype(int))
-
-
-def test_scoring_is_checked(classes):
-    with pytest.raises(InvalidInputError, match="choose 'accuracy' or 'log_likelihood'"):
-        KernelLogisticRegressionCV(scoring="f1").fit(*classes)
 
 
 def test_too_few_samples_of_every_class_for_the_folds(classes):

@@ -206,12 +206,12 @@ SMALL = {
 
 
 def test_a_study_from_end_to_end(tmp_path):
-    methods = {name: METHODS[name] for name in ("HSIC Lasso", "mRMR, 5 quantiles", "Lasso")}
+    methods = {name: METHODS[name] for name in ("HSIC Lasso", "Lasso")}
     study = RecoveryStudy("small", SMALL, {**methods, "in order": Contender(_in_order)})
     file = TidyFile(tmp_path / "paper.csv.gz")
     assert done(study, _request(2), file, 1) == []
     frame = file.frame("small")
-    assert len(file) == 2 * (4 + 4)
+    assert len(file) == 2 * (3 + 3)
     assert set(frame["metric"]) == {"fraction", "seconds", TASK_SECONDS}
     found = frame[frame["metric"] == "fraction"].groupby(["data", "method"])["value"].mean()
     assert found["sum", "HSIC Lasso"] == found["coins", "Lasso"] == 1

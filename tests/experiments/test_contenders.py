@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
 
-from experiments.contenders import CLASSES, CONTENDERS, REAL, Contender, Selector
-from hsiclasso import HSICLasso, make_data1
+from experiments import contenders
+from experiments.contenders import CLASSES, CONTENDERS, RANKS, REAL, Contender, Selector
+from hsiclasso import Gaussian, HSICLasso, make_data1
 
 OURS = [name for name, contender in CONTENDERS.items() if contender.package is None]
 PEERS = [name for name, contender in CONTENDERS.items() if contender.package is not None]
+
+
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch):
+    monkeypatch.setattr(contenders, "_TREES", 30)
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +61,26 @@ def test_a_package_that_is_absent_is_named():
 
 def test_options_reach_the_selector_and_the_heaviest_come_first():
     X, y, _ = make_data1(100, 20, random_state=1)
-    fitted = HSICLasso(5, x_width=0.5, n_jobs=1).fit(X, y)
-    ranked = Selector(HSICLasso, x_width=0.5)(X, y, 5, REAL, 0)
+    fitted = HSICLasso(5, kernel=Gaussian(0.5), n_jobs=1).fit(X, y)
+    ranked = Selector(HSICLasso, kernel=Gaussian(0.5))(X, y, 5, REAL, 0)
     assert ranked.tolist() == fitted.selected_.tolist()
     weights = fitted.coef_[ranked]
     assert (np.diff(weights) <= 0).all()
-    other = Selector(HSICLasso, x_width=3.0)(X, y, 5, REAL, 0)
+    other = Selector(HSICLasso, kernel=Gaussian(3.0))(X, y, 5, REAL, 0)
     assert other.tolist() != ranked.tolist()
+
+
+def test_the_kind_of_the_target_is_passed_on_unless_the_settings_have_one(tables):
+    X, y = tables[CLASSES]
+    kinds = [Selector(HSICLasso).fit(X, y, 3, kind).result_.method.target for kind in tables]
+    assert kinds == [CLASSES, REAL]
+    ranks = Selector(HSICLasso, target=RANKS).fit(X, y, 3, CLASSES)
+    assert ranks.result_.method.target == REAL
+    assert ranks.n_jobs == 1
 
 
 def test_seeds_decide_the_forest():
     X, y, _ = make_data1(60, 30, random_state=1)
     rank = CONTENDERS["random forest"].rank
-    assert rank(X, y, 10, REAL, 3).tolist() == rank(X, y, 10, REAL, 3).tolist()
-    assert rank(X, y, 10, REAL, 3).tolist() != rank(X, y, 10, REAL, 4).tolist()
+    first, again, other = (rank(X, y, 10, REAL, seed).tolist() for seed in (3, 3, 4))
+    assert first == again != other

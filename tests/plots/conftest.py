@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hsiclasso import HSICLasso, make_data1
+from hsiclasso import AlphaRatio, Lasso, make_data1
 from tests.plots.helpers import choose
 
 
@@ -12,7 +12,7 @@ from tests.plots.helpers import choose
 def selection():
     X, y, _ = make_data1(100, 20, random_state=0)
     names = [f"feature number {j} with quite a long name {j}" for j in range(20)]
-    return choose(X, y, names, n_features=6)
+    return choose(X, y, names, n_features_to_select=6)
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +24,9 @@ def nothing():
 
 @pytest.fixture(scope="session")
 def signed():
-    """Return a selector with weights of either sign."""
+    """Return a selection with weights of either sign."""
     X, y, _ = make_data1(60, 20, random_state=0)
-    selector = HSICLasso(positive=False, alpha_ratio=0.01).fit(X, y)
-    assert selector.coef_.min() < 0 < selector.coef_.max()
-    return selector
+    result = choose(X, y, penalty=Lasso(positive=False), alpha=AlphaRatio(0.01))
+    weights = [feature.weight for feature in result.features]
+    assert min(weights) < 0 < max(weights)
+    return result

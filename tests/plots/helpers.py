@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from hsiclasso import HSICLasso
+from hsiclasso import HSICLasso, SelectionResult
 from hsiclasso.data.sources import ArraySource
-from hsiclasso.selectors import Selection, StopOptions, select
 
 
-def choose(X, y, names=None, *, covariates=None, **stop) -> Selection:
-    """Return a selection from columns of these names, with this rule to stop."""
-    settings = replace(HSICLasso()._settings(), stop=StopOptions(**stop))
-    return select(ArraySource(X, names), y, settings, covariates=covariates)
+def choose(X, y, names=None, *, covariates=None, **parameters) -> SelectionResult:
+    """Return what an estimator with these parameters selects from columns of these names."""
+    selector = HSICLasso(**parameters)
+    return selector.fit(ArraySource(X, names), y, covariates=covariates).result_
 
 
 def texts(labels) -> list[str]:

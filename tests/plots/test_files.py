@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".PNG"])
 def test_files_of_every_format(tmp_path, selection, suffix):
     file = tmp_path / f"figure{suffix}"
-    save_figure(selection.result, selection.path, file)
+    save_figure(selection, file)
     start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix.lower()]
     assert file.read_bytes().startswith(start)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
@@ -26,7 +26,7 @@ def test_files_of_every_format(tmp_path, selection, suffix):
 
 def test_an_unknown_suffix_writes_nothing(tmp_path, selection):
     with pytest.raises(InvalidInputError, match=r"suffix '\.gif'.* \.png, \.svg, \.pdf"):
-        save_figure(selection.result, selection.path, tmp_path / "figure.gif")
+        save_figure(selection, tmp_path / "figure.gif")
     assert not list(tmp_path.iterdir())
 
 
@@ -63,7 +63,7 @@ def test_pyplot_is_never_loaded(tmp_path):
         "from hsiclasso.plots import save_figure\n"
         "assert 'matplotlib' not in sys.modules\n"
         "X, y, _ = make_data1(40, 6, random_state=0); s = HSICLasso(2).fit(X, y)\n"
-        f"save_figure(s.result_, s.path_, {str(tmp_path / 'figure.svg')!r})\n"
+        f"save_figure(s.result_, {str(tmp_path / 'figure.svg')!r})\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -27,8 +27,8 @@ def test_lines_end_at_the_weights_of_the_solution(selection):
 
 
 def test_lines_pass_through_the_breakpoints(selection):
-    ax = plot_path(selection.path, max_labels=len(selection.result.features))
-    first = selection.result.features[0].index
+    ax = plot_path(selection.path, max_labels=len(selection.features))
+    first = selection.features[0].index
     line = ax.lines[0]
     for step, point in enumerate(selection.path.breakpoints[1:], start=1):
         weight = selection.path.coefficients(step)[first]
@@ -37,9 +37,9 @@ def test_lines_pass_through_the_breakpoints(selection):
 
 
 def test_the_heaviest_lines_are_labelled(selection):
-    names = {feature.index: f"n{feature.index}" for feature in selection.result.features}
+    names = {feature.index: f"n{feature.index}" for feature in selection.features}
     ax = plot_path(selection.path, names, max_labels=4)
-    expected = [f"n{feature.index}" for feature in selection.result.features[:4]]
+    expected = [f"n{feature.index}" for feature in selection.features[:4]]
     assert texts(ax.texts) == expected
     assert "grey: " in ax.get_xlabel()
     colours = {line.get_color() for line in ax.lines}
@@ -47,7 +47,7 @@ def test_the_heaviest_lines_are_labelled(selection):
 
 
 def test_names_may_be_a_sequence_or_absent(selection):
-    heaviest = selection.result.features[0].index
+    heaviest = selection.features[0].index
     assert texts(plot_path(selection.path).texts)[0] == f"x{heaviest}"
     assert texts(plot_path(selection.path, {}).texts)[0] == f"x{heaviest}"
     assert (
@@ -61,7 +61,7 @@ def test_labels_do_not_overlap(selection):
     ax = plot_path(selection.path)
     ax.figure.draw_without_rendering()
     boxes = sorted((Text.get_window_extent(label) for label in ax.texts), key=lambda box: box.y0)
-    assert len(boxes) == len(selection.result.features)
+    assert len(boxes) == len(selection.features)
     assert all(lower.y1 <= upper.y0 for lower, upper in pairwise(boxes))
 
 
@@ -84,8 +84,8 @@ def test_a_path_down_to_zero_is_drawn():
 
 
 def test_negative_weights_are_in_sight(signed):
-    weights = signed.path_.breakpoints[-1].weights
-    ax = plot_path(signed.path_)
+    weights = signed.path.breakpoints[-1].weights
+    ax = plot_path(signed.path)
     assert ax.get_ylim()[0] < weights.min() < 0
     ends = [float(line.get_ydata()[-1]) for line in ax.lines]
     assert np.allclose(np.sort(ends), np.sort(weights))

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from hsiclasso import InvalidInputError
-from hsiclasso.baselines.comparison import Comparison, Outcome
 from hsiclasso.plots import plot_ranks, save_ranks
 from tests.plots.helpers import texts
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
+
+from hsiclasso.baselines.comparison import Comparison, Outcome
 
 
 def outcome(title, *names):

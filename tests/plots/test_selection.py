@@ -16,26 +16,26 @@ from matplotlib.figure import Figure
 
 
 def test_bars_are_the_weights_heaviest_on_top(selection):
-    ax = plot_selection(selection.result)
+    ax = plot_selection(selection)
     widths = [bar.get_width() for bar in ax.patches]
-    assert widths == [feature.weight for feature in selection.result.features]
+    assert widths == [feature.weight for feature in selection.features]
     bottom, top = ax.get_ylim()
     assert bottom > top
     assert ax.get_xlim()[0] == 0
 
 
 def test_dots_are_the_relevances_on_a_scale_of_their_own(selection):
-    ax = plot_selection(selection.result)
+    ax = plot_selection(selection)
     top = next(other for other in ax.figure.axes if other is not ax)
     (dots,) = top.lines
-    assert list(dots.get_xdata()) == [feature.relevance for feature in selection.result.features]
+    assert list(dots.get_xdata()) == [feature.relevance for feature in selection.features]
     assert list(dots.get_ydata()) == list(range(6))
     assert top.get_xlim()[1] >= max(dots.get_xdata())
 
 
 def test_long_names_lose_their_middle(selection):
-    labels = texts(plot_selection(selection.result).get_yticklabels())
-    for label, name in zip(labels, selection.result.names, strict=True):
+    labels = texts(plot_selection(selection).get_yticklabels())
+    for label, name in zip(labels, selection.names, strict=True):
         assert len(label) <= 28
         head, tail = label.split("…")
         assert name.startswith(head)
@@ -44,12 +44,12 @@ def test_long_names_lose_their_middle(selection):
 
 def test_given_axes_are_used(selection):
     ax = Figure().add_subplot()
-    assert plot_selection(selection.result, ax) is ax
+    assert plot_selection(selection, ax) is ax
 
 
 def test_negative_weights_are_in_sight(signed):
-    weights = [feature.weight for feature in signed.result_.features]
-    ax = plot_selection(signed.result_)
+    weights = [feature.weight for feature in signed.features]
+    ax = plot_selection(signed)
     left, right = ax.get_xlim()
     assert left < min(weights)
     top = next(other for other in ax.figure.axes if other is not ax)
@@ -57,15 +57,16 @@ def test_negative_weights_are_in_sight(signed):
 
 
 def test_nothing_selected_is_said(tmp_path, nothing):
-    assert texts(plot_selection(nothing.result).texts) == ["no feature selected"]
-    save_figure(nothing.result, nothing.path, tmp_path / "figure.png")
+    assert texts(plot_selection(nothing).texts) == ["no feature selected"]
+    save_figure(nothing, tmp_path / "figure.png")
 
 
 def test_both_panels_are_in_the_file(tmp_path, selection):
     file = tmp_path / "figure.svg"
-    save_figure(selection.result, selection.path, str(file))
+    save_figure(selection, str(file))
     text = file.read_text(encoding="utf-8")
-    for words in ("relevance (dots)", "penalty, decreasing", "6 of 20 features"):
+    assert isinstance(selection.plot(), Figure)  # the same, by way of the result
+    for words in ("relevance (dots)", "penalty, decreasing", "6 of 20 columns selected"):
         assert words in text
 
 
@@ -74,8 +75,8 @@ def test_many_features_and_odd_names(tmp_path):
     X = rng.standard_normal((60, 120))
     names = [f"${j}^ [a] _{j}$" for j in range(120)]
     y = X[:, :40] @ rng.uniform(0.3, 1, 40)
-    chosen = choose(X, y, names, n_features=30)
-    save_figure(chosen.result, chosen.path, tmp_path / "figure.png")
+    chosen = choose(X, y, names, n_features_to_select=30)
+    save_figure(chosen, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 
 
@@ -85,8 +86,8 @@ def pair():
     X, y, _ = make_data1(100, 20, random_state=0)
     names = [f"g{j}" for j in range(20)]
     batch = np.random.default_rng(0).standard_normal((100, 1))
-    plain = choose(X, y, names, n_features=3).result
-    less = choose(X, y, names, n_features=5, covariates=batch).result
+    plain = choose(X, y, names, n_features_to_select=3)
+    less = choose(X, y, names, n_features_to_select=5, covariates=batch)
     assert set(less.names) - set(plain.names)
     return {"plain": plain, "with a covariate": less}
 
@@ -133,22 +134,22 @@ def test_marked_features_have_a_band_and_a_bold_name(pair):
 
 
 def test_comparison_shows_negative_weights(signed, pair):
-    ax = plot_comparison({"signed": signed.result_, "plain": pair["plain"]})
-    assert ax.get_xlim()[0] < signed.coef_.min()
+    ax = plot_comparison({"signed": signed, "plain": pair["plain"]})
+    assert ax.get_xlim()[0] < min(feature.weight for feature in signed.features)
 
 
 def test_comparison_uses_given_axes_and_long_or_odd_names(selection, pair):
     ax = Figure().add_subplot()
-    long = {"a name so long that the legend would take all the room": selection.result}
+    long = {"a name so long that the legend would take all the room": selection}
     assert plot_comparison(long | {"$x_1$ [b]": pair["plain"]}, ax=ax) is ax
     ax.figure.draw_without_rendering()
     assert all(len(label) <= 28 for label in texts(ax.get_yticklabels()))
 
 
 def test_comparison_of_nothing_is_said(nothing, pair):
-    empty = plot_comparison({"one": nothing.result, "other": nothing.result})
+    empty = plot_comparison({"one": nothing, "other": nothing})
     assert texts(empty.texts) == ["no feature selected"]
-    half = plot_comparison({"one": nothing.result, "other": pair["plain"]})
+    half = plot_comparison({"one": nothing, "other": pair["plain"]})
     assert texts(half.get_yticklabels()) == list(pair["plain"].names)
     with pytest.raises(InvalidInputError, match="results is empty"):
         plot_comparison({})

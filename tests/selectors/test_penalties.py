@@ -1,8 +1,9 @@
-"""What a user may say about features: keep, exclude, weights, groups, ridge and signs."""
+"""What a user may say about features: keep, exclude, weights, groups, elastic net and signs."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,16 +12,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
-from sklearn.linear_model import Lasso
+from sklearn import linear_model
 
-from hsiclasso import ConstantFeatureWarning, HSICLasso, InvalidInputError, NOCCOLasso, make_data1
+from hsiclasso import (
+    AlphaRatio,
+    ConstantFeatureWarning,
+    ElasticNet,
+    Gaussian,
+    GroupLasso,
+    HSICLasso,
+    InvalidInputError,
+    Lasso,
+    NOCCOLasso,
+    make_data1,
+)
 from hsiclasso.solvers import ExplicitProblem, Penalty, Stop, solve_path
 from tests import oracles
+from tests.selectors.dense import MEASURES, assert_same, selector_of
 from tests.solvers.conic import conic_solution
 
 D = 12
 NAMES = [f"gene{j}" for j in range(D)]
+#: Groups with shuffled labels: sorting them apart from their columns would be noticed.
 PATHWAYS = np.array(["growth", "repair", "signal", "growth"] * 3)
+TRIPLES = np.arange(D) // 3
 
 
 @pytest.fixture(scope="module")
@@ -52,24 +67,23 @@ def origins(selector):
 
 
 FREE_OF_ITS_GROUP = Penalty(  # column 7 leaves the third group of three
-    np.zeros(D), np.where(np.arange(D) == 7, 4, np.arange(D) // 3), np.sqrt([3, 3, 3, 3, 0])
+    np.zeros(D), np.where(np.arange(D) == 7, 4, TRIPLES), np.sqrt([3, 3, 3, 3, 0])
 )
 PENALTIES = {
     "keep": ({"keep": [1, 4]}, Penalty.lasso(ones(x1=0, x4=0))),
     "exclude": ({"exclude": [5]}, Penalty.lasso(ones(x5=np.inf))),
-    "weights": ({"penalty_weights": ones(x5=2, x8=0.5)}, Penalty.lasso(ones(x5=2, x8=0.5))),
-    "groups": ({"groups": np.arange(D) // 3}, Penalty.group(np.arange(D) // 3)),
+    "weights": ({"penalty": Lasso(ones(x5=2, x8=0.5))}, Penalty.lasso(ones(x5=2, x8=0.5))),
+    "groups": ({"penalty": GroupLasso(TRIPLES)}, Penalty.group(TRIPLES)),
     "sparse groups": (
-        {"groups": PATHWAYS, "l1_ratio": 0.3, "penalty_weights": ones(x5=2), "exclude": [3]},
+        {"penalty": GroupLasso(PATHWAYS, l1_ratio=0.3, weights=ones(x5=2)), "exclude": [3]},
         Penalty.group(PATHWAYS, l1_ratio=0.3, weights=ones(x5=2, x3=np.inf)),
     ),
     "group weights": (
-        {"groups": PATHWAYS, "group_weights": {"repair": 0.5}},
+        {"penalty": GroupLasso(PATHWAYS, group_weights={"repair": 0.5})},
         Penalty.group(PATHWAYS, group_weights=np.array([np.sqrt(6), 0.5, np.sqrt(3)])),
     ),
-    "keep in groups": ({"groups": np.arange(D) // 3, "keep": [7]}, FREE_OF_ITS_GROUP),
-    "signed": ({"positive": False}, Penalty.lasso(D, signed=True)),
-    "ridge": ({"ridge": 0.02}, Penalty.lasso(D)),
+    "keep in groups": ({"penalty": GroupLasso(TRIPLES), "keep": [7]}, FREE_OF_ITS_GROUP),
+    "signed": ({"penalty": Lasso(positive=False)}, Penalty.lasso(D, signed=True)),
 }
 
 
@@ -77,13 +91,11 @@ PENALTIES = {
 def test_every_penalty_on_dense_matrices_by_a_conic_solver(kind, data, dense):
     options, penalty = PENALTIES[kind]
     alpha = 0.1 * dense.linear.max()
-    found = HSICLasso(alpha=alpha, tol=1e-10, **options).fit(*data)
-    ridge = options.get("ridge", 0.0) * dense.target_norm2
-    ridged = ExplicitProblem(dense.gram + ridge * np.eye(D), dense.linear, dense.target_norm2)
-    expected = conic_solution(ridged, penalty, alpha)
+    found = selector_of(size=None, alpha=alpha, **options).fit(*data)
+    expected = conic_solution(dense, penalty, alpha)
     np.testing.assert_allclose(found.coef_, expected, atol=1e-4 * expected.max())
     assert found.result_.certificate.duality_gap < 1e-10
-    plain = HSICLasso(alpha=alpha, tol=1e-10).fit(*data)
+    plain = selector_of(size=None, alpha=alpha).fit(*data)
     assert np.abs(found.coef_ - plain.coef_).max() > 1e-3 * plain.coef_.max() or kind == "signed"
 
 
@@ -94,15 +106,12 @@ def test_solving_divides_no_infinity_by_another(data):
 
 
 class TestKeepAndExclude:
-    @pytest.mark.parametrize("column", ["gene4", 4, 4 - D, np.int64(4), np.int8(4 - D)], ids=repr)
+    @pytest.mark.parametrize("column", ["gene4", 4, 4 - D, np.int8(4 - D)], ids=repr)
     def test_columns_by_name_and_by_index(self, column, data, frame):
         expected = HSICLasso(5, keep=[4]).fit(*data)
         assert 4 in expected.selected_
-        kept = HSICLasso(5, keep=[column]).fit(frame, data[1])
-        np.testing.assert_allclose(kept.coef_, expected.coef_, rtol=1e-10)
-        assert kept.selected_.tolist() == expected.selected_.tolist()
-        excluded = HSICLasso(5, exclude=(column,)).fit(frame, data[1])
-        assert 4 not in excluded.selected_
+        assert_same(HSICLasso(5, keep=[column]).fit(frame, data[1]), expected, rtol=1e-10)
+        assert 4 not in HSICLasso(5, exclude=(column,)).fit(frame, data[1]).selected_
 
     def test_columns_of_an_array_have_names_too(self, data):
         selector = HSICLasso(4, keep=["x1"], exclude=["x5", 5, -7]).fit(*data)
@@ -115,38 +124,33 @@ class TestKeepAndExclude:
         selector = HSICLasso(alpha=0.0, keep=[useless]).fit(*data)
         assert selector.coef_[useless] == 0
         assert selector.selected_[-1] == useless
-        assert origins(selector) == {
-            int(k): "kept" if k == useless else "path" for k in selector.selected_
-        }
+        assert origins(selector)[useless] == "kept"
 
     def test_a_kept_column_that_does_not_vary(self, data):
         X = np.column_stack([data[0], np.ones(80)])
-        for width in (1.0, "median"):
+        for width, size in ((1.0, 3), ("median", 1)):
             with pytest.warns(ConstantFeatureWarning):
-                selector = HSICLasso(3, keep=[D], x_width=width, measure="nhsic").fit(X, data[1])
+                selector = HSICLasso(
+                    size, keep=[D], kernel=Gaussian(width), measure="nhsic"
+                ).fit(X, data[1])  # fmt: skip
             assert selector.selected_[-1] == D
             assert selector.coef_[D] == 0
+            assert set(np.flatnonzero(selector.coef_)) == set(selector.selected_[:-1])
             assert np.isfinite(selector.selected_kernel_(X)).all()
 
     def test_an_excluded_column_might_as_well_not_be_there(self, data):
         X, y = data
         best = HSICLasso(1).fit(X, y).selected_[0]
         left = np.delete(np.arange(D), best)
-        without = HSICLasso(4).fit(X[:, left], y)
-        excluded = HSICLasso(4, exclude=[best]).fit(X, y)
-        assert excluded.selected_.tolist() == left[without.selected_].tolist()
-        np.testing.assert_allclose(excluded.coef_[left], without.coef_, rtol=1e-9)
-
-    def test_excluded_to_the_end_is_least_squares_on_the_rest(self, data):
-        design, target = oracles.explicit_problem(*data)
-        found = HSICLasso(alpha=0.0, exclude=[5, 8], tol=1e-10).fit(*data).coef_
-        left = np.delete(np.arange(D), [5, 8])
-        expected = nnls(design[:, left], target)[0]
-        np.testing.assert_allclose(found[left], expected, atol=1e-7 * expected.max())
+        for penalty in ("lasso", "elastic_net"):
+            without = HSICLasso(4, penalty=penalty).fit(X[:, left], y)
+            excluded = HSICLasso(4, penalty=penalty, exclude=[best]).fit(X, y)
+            assert excluded.selected_.tolist() == left[without.selected_].tolist()
+            np.testing.assert_allclose(excluded.coef_[left], without.coef_, rtol=1e-8)
 
     def test_the_path_to_a_number_starts_from_what_is_kept(self, data, dense):
         for n in range(2, 8):
-            found = HSICLasso(n, keep=[1, 4], tol=1e-10).fit(*data)
+            found = selector_of(size=n, keep=[1, 4]).fit(*data)
             path = solve_path(dense, Penalty.lasso(ones(x1=0, x4=0)), Stop(max_features=n))
             np.testing.assert_allclose(found.coef_, path.coefficients(), atol=1e-9)
             assert found.selected_.size == n
@@ -171,56 +175,52 @@ class TestKeepAndExclude:
         assert (np.diff(selector.coef_[selector.selected_]) <= 0).all()
         assert all((origins(selector)[int(k)] == "kept") == (k in keep) for k in selector.selected_)
 
-    def test_nothing_but_what_is_kept(self, data):
-        others = [j for j in range(D) if j not in (0, 7)]
-        selector = HSICLasso(2, keep=[0, 7], exclude=others).fit(*data)
-        assert set(selector.selected_) == {0, 7}
-        assert selector.path_.alpha == 0
-
     @pytest.mark.filterwarnings("ignore::hsiclasso.FewerFeaturesWarning")
-    def test_the_default_number_makes_room_for_all_that_is_kept(self, data):
+    def test_numbers_make_room_for_what_is_kept(self, data):
+        others = [j for j in range(D) if j not in (0, 7)]
+        only = HSICLasso(2, keep=[0, 7], exclude=others).fit(*data)
+        assert set(only.selected_) == {0, 7}
+        assert only.path_.alpha == 0
         assert HSICLasso(keep=range(11)).fit(*data).selected_.size == 11
         assert HSICLasso(exclude=range(4)).fit(*data).selected_.size == D - 4
 
-    def test_weights_are_zero_outside_the_selection_where_a_constant_is_kept(self, data):
-        X = np.column_stack([data[0], np.ones(80)])
-        with pytest.warns(ConstantFeatureWarning):
-            selector = HSICLasso(1, keep=[D]).fit(X, data[1])
-        assert selector.selected_.tolist() == [D]
-        assert not selector.coef_.any()
 
-
-class TestPenaltyWeights:
+class TestWeights:
     def test_a_mapping_leaves_the_others_at_one(self, data, frame):
-        weights = {"gene5": 2.0, 8: 0.5, "gene0": np.inf}
-        by_name = HSICLasso(5, penalty_weights=weights).fit(frame, data[1])
-        in_full = HSICLasso(5, penalty_weights=ones(x5=2, x8=0.5, x0=np.inf)).fit(frame, data[1])
-        np.testing.assert_array_equal(by_name.coef_, in_full.coef_)
+        by_name = Lasso({"gene5": 2.0, 8: 0.5, "gene0": np.inf})
+        in_full = Lasso(ones(x5=2, x8=0.5, x0=np.inf))
+        one, other = (HSICLasso(5, penalty=p).fit(frame, data[1]) for p in (by_name, in_full))
+        np.testing.assert_array_equal(one.coef_, other.coef_)
 
     def test_infinity_excludes_and_zero_keeps_unpenalised(self, data):
-        X, y = data
-        by_weight = HSICLasso(5, penalty_weights={5: np.inf, 1: 0}).fit(X, y)
-        by_list = HSICLasso(5, keep=[1], exclude=[5]).fit(X, y)
-        assert by_weight.selected_.tolist() == by_list.selected_.tolist()
-        np.testing.assert_array_equal(by_weight.coef_, by_list.coef_)
+        by_weight = HSICLasso(5, penalty=Lasso({5: np.inf, 1: 0})).fit(*data)
+        by_list = HSICLasso(5, keep=[1], exclude=[5]).fit(*data)
+        assert_same(by_weight, by_list, rtol=1e-15)
         assert origins(by_weight) == origins(by_list)
 
     def test_weights_and_their_multiple_differ_by_the_penalty(self, data):
         weights = np.random.default_rng(0).uniform(0.5, 2, D)
-        one = HSICLasso(5, penalty_weights=weights).fit(*data)
-        ten = HSICLasso(5, penalty_weights=(10 * weights).tolist()).fit(*data)
+        one = HSICLasso(5, penalty=Lasso(weights)).fit(*data)
+        ten = HSICLasso(5, penalty=Lasso((10 * weights).tolist())).fit(*data)
         np.testing.assert_allclose(ten.coef_, one.coef_, rtol=1e-8)
         assert ten.path_.alpha == pytest.approx(one.path_.alpha / 10)
 
     def test_the_given_weights_are_not_written_to(self, data):
         weights = np.ones(D)
-        HSICLasso(3, keep=[0], exclude=[5], penalty_weights=weights).fit(*data)
+        HSICLasso(3, keep=[0], exclude=[5], penalty=Lasso(weights)).fit(*data)
         assert (weights == 1).all()
 
     def test_the_number_asked_for_is_reached_where_an_unpenalised_feature_ends_at_zero(self, data):
         # column 4 begins with a positive weight and loses it on the way
         assert HSICLasso(6, keep=[4]).fit(*data).coef_[4] == 0
-        assert HSICLasso(6, penalty_weights={4: 0}).fit(*data).selected_.size == 6
+        assert HSICLasso(6, penalty=Lasso({4: 0})).fit(*data).selected_.size == 6
+
+
+def grouped(labels, **options):
+    stop = {
+        name: options.pop(name) for name in ("alpha", "n_features_to_select") if name in options
+    }
+    return HSICLasso(penalty=GroupLasso(labels, **options), **stop)
 
 
 def as_dict(labels):
@@ -228,16 +228,12 @@ def as_dict(labels):
 
 
 GROUPS = {
-    "array of text": PATHWAYS,
     "list": PATHWAYS.tolist(),
-    "array of whole numbers": np.unique(PATHWAYS, return_inverse=True)[1],
     "array of numbers": np.unique(PATHWAYS, return_inverse=True)[1] / 2,
     "mapping": as_dict(PATHWAYS),
-    "mapping by index": dict(enumerate(PATHWAYS)),
     "mapping from the end": {j - D: PATHWAYS[j] for j in reversed(range(D))},
     "series by name": pd.Series(as_dict(PATHWAYS)).sort_values(),
-    "series by position": pd.Series(PATHWAYS),
-    "categories": pd.Series(PATHWAYS, dtype="category"),
+    "categories by position": pd.Series(PATHWAYS, dtype="category"),
     "polars series": pl.Series(PATHWAYS.tolist()),
 }
 
@@ -245,35 +241,35 @@ GROUPS = {
 class TestGroups:
     @pytest.mark.parametrize("kind", GROUPS)
     def test_every_way_to_say_them_is_the_same(self, kind, data, frame):
-        selector = HSICLasso(groups=GROUPS[kind], n_groups_to_select=2).fit(frame, data[1])
-        plain = HSICLasso(groups=PATHWAYS, n_groups_to_select=2).fit(*data)
-        assert set(selector.selected_) == set(plain.selected_)
+        selector = grouped(GROUPS[kind], n_groups=2).fit(frame, data[1])
+        plain = grouped(PATHWAYS, n_groups=2).fit(*data)
         np.testing.assert_allclose(selector.coef_, plain.coef_, atol=1e-9)
 
     def test_columns_that_are_not_mentioned_are_their_own_groups(self, data, frame):
         some = {"gene3": "pair", "gene5": "pair"}
         labels = np.array([some.get(name, name) for name in NAMES])
-        for groups in (some, pd.Series(some)):
-            partial = HSICLasso(groups=groups, n_groups_to_select=4).fit(frame, data[1])
-            full = HSICLasso(groups=labels, n_groups_to_select=4).fit(frame, data[1])
+        full = grouped(labels, n_groups=4).fit(frame, data[1])
+        for groups in (some, pd.Series(some), {**some, "gene7": None}, {**some, "gene7": pd.NA}):
+            partial = grouped(groups, n_groups=4).fit(frame, data[1])
             assert partial.result_.groups == full.result_.groups
             np.testing.assert_array_equal(partial.coef_, full.coef_)
+        # a label that is also the name of a column that is not mentioned
+        twin = HSICLasso(alpha=0.0, penalty=GroupLasso({"x5": "x3", "x8": "x3"})).fit(*data)
+        assert {group.label: group.size for group in twin.result_.groups}["x3"] == 2
 
-    @pytest.mark.parametrize("count", [1, 2, 3, 4])
-    @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
-    @pytest.mark.parametrize("estimator", [HSICLasso, NOCCOLasso])
-    def test_exactly_as_many_as_asked_for(self, count, l1_ratio, estimator, data):
-        labels = np.arange(D) // 3
-        options = {"groups": labels, "n_groups_to_select": count, "l1_ratio": l1_ratio}
-        selector = estimator(**options).fit(*data)
-        assert np.unique(labels[selector.selected_]).size == count
-        assert len(selector.result_.groups) == count
-        assert selector.result_.status == "N_GROUPS"
-        assert selector.result_.n_requested is None
+    @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+    @pytest.mark.parametrize("measure", ["hsic", "nocco"])
+    def test_exactly_as_many_as_asked_for(self, l1_ratio, measure, data):
+        for count in (1, 2, 4):
+            selector = grouped(TRIPLES, n_groups=count, l1_ratio=l1_ratio)
+            selector.set_params(measure=measure).fit(*data)
+            assert np.unique(TRIPLES[selector.selected_]).size == count
+            assert len(selector.result_.groups) == count
+            assert selector.result_.status == "N_GROUPS"
+            assert selector.result_.solution.n_requested is None
 
     def test_the_table_of_groups(self, data, frame):
-        options = {"groups": PATHWAYS, "n_groups_to_select": 2, "l1_ratio": 0.2}
-        selector = HSICLasso(**options).fit(frame, data[1])
+        selector = grouped(PATHWAYS, n_groups=2, l1_ratio=0.2).fit(frame, data[1])
         result = selector.result_
         norms = [group.norm for group in result.groups]
         assert norms == sorted(norms, reverse=True)
@@ -285,21 +281,6 @@ class TestGroups:
             assert group.features == tuple(NAMES[k] for k in chosen)
         assert [f.group for f in result.features] == PATHWAYS[selector.selected_].tolist()
 
-    def test_the_table_of_groups_as_a_frame(self, data):
-        result = HSICLasso(groups=PATHWAYS, n_groups_to_select=2).fit(*data).result_
-        table = result.groups_to_frame()
-        assert table.columns.tolist() == ["label", "norm", "size", "features"]
-        assert table["label"].tolist() == [group.label for group in result.groups]
-        assert table["features"].tolist() == ["; ".join(g.features) for g in result.groups]
-        assert result.to_frame()["group"].isin(table["label"]).all()
-        assert result.to_dict()["groups"][0]["label"] == table["label"][0]
-
-    def test_without_groups_the_table_is_empty(self, data):
-        result = HSICLasso(2).fit(*data).result_
-        assert result.groups == ()
-        assert result.groups_to_frame().shape == (0, 4)
-        assert result.features[0].group is None
-
     @pytest.mark.parametrize("l1_ratio", [0.0, 0.4])
     @given(seed=st.integers(0, 1000))
     def test_neither_names_nor_order_of_columns_matter(self, l1_ratio, seed):
@@ -307,136 +288,124 @@ class TestGroups:
         X, y, _ = make_data1(40, D, random_state=0)
         labels, order = rng.integers(0, 4, D), rng.permutation(D)
         renamed = np.array(["q", "a", "zz", "m"])[labels]
-        options = {"alpha_ratio": 0.4, "l1_ratio": l1_ratio}
-        base = HSICLasso(groups=labels, **options).fit(X, y)
-        moved = HSICLasso(groups=renamed[order], **options).fit(
+        base = grouped(labels, alpha=AlphaRatio(0.4), l1_ratio=l1_ratio).fit(X, y)
+        moved = grouped(renamed[order], alpha=AlphaRatio(0.4), l1_ratio=l1_ratio).fit(
             pd.DataFrame(X[:, order], columns=rng.permutation(NAMES)), y
         )
         np.testing.assert_allclose(moved.coef_, base.coef_[order], atol=1e-8)
 
-    def test_groups_of_one_are_the_plain_lasso(self, data):
-        for stop in ({"alpha_ratio": 0.2}, {"n_features_to_select": 5}, {"n_groups_to_select": 5}):
-            plain = {"n_features_to_select": 5} if "n_groups_to_select" in stop else stop
-            one = HSICLasso(groups=range(D), **stop).fit(*data)
-            lasso = HSICLasso(**plain).fit(*data)
-            assert set(one.selected_) == set(lasso.selected_)
-        at_penalty = [HSICLasso(alpha_ratio=0.2, groups=g).fit(*data) for g in (None, range(D))]
-        np.testing.assert_allclose(at_penalty[0].coef_, at_penalty[1].coef_, atol=1e-8)
-
-    def test_only_the_l1_part_is_the_plain_lasso(self, data):
-        lasso = HSICLasso(alpha_ratio=0.2).fit(*data)
-        grouped = HSICLasso(alpha_ratio=0.2, groups=PATHWAYS, l1_ratio=1.0).fit(*data)
-        np.testing.assert_allclose(grouped.coef_, lasso.coef_, atol=1e-9)
-        assert grouped.result_.solver == "homotopy"
+    def test_groups_of_one_and_only_the_l1_part_are_the_plain_lasso(self, data):
+        lasso = HSICLasso(alpha=AlphaRatio(0.2)).fit(*data)
+        one = grouped(range(D), alpha=AlphaRatio(0.2)).fit(*data)
+        np.testing.assert_allclose(one.coef_, lasso.coef_, atol=1e-8)
+        only = grouped(PATHWAYS, alpha=AlphaRatio(0.2), l1_ratio=1.0).fit(*data)
+        np.testing.assert_allclose(only.coef_, lasso.coef_, atol=1e-9)
+        assert only.result_.method.solver == "homotopy"
+        five = HSICLasso(5).fit(*data)
+        for stop in ({"n_features_to_select": 5}, {"n_groups": 5}):
+            assert set(grouped(range(D), **stop).fit(*data).selected_) == set(five.selected_)
 
     def test_the_l1_part_selects_within_groups(self, data):
-        whole = HSICLasso(groups=PATHWAYS, alpha_ratio=0.3).fit(*data)
-        within = HSICLasso(groups=PATHWAYS, alpha_ratio=0.3, l1_ratio=0.7).fit(*data)
-        assert whole.result_.penalty == "group lasso"
-        assert within.result_.penalty == "sparse group lasso"
+        whole, within = (
+            grouped(PATHWAYS, alpha=AlphaRatio(0.3), l1_ratio=r).fit(*data) for r in (0.0, 0.7)
+        )
+        assert whole.result_.method.penalty == "group lasso"
+        assert within.result_.method.penalty == "sparse group lasso"
         each = [s.selected_.size / len(s.result_.groups) for s in (whole, within)]
         assert each[1] < each[0]
 
-    def test_a_heavier_group_comes_later(self, data):
-        first = HSICLasso(groups=PATHWAYS, n_groups_to_select=1).fit(*data).result_.groups[0].label
-        options = {"groups": PATHWAYS, "group_weights": {first: 100.0}}
-        other = HSICLasso(**options, n_groups_to_select=2).fit(*data)
-        assert first not in [group.label for group in other.result_.groups]
+    def test_weights_of_groups(self, data):
+        first = grouped(PATHWAYS, n_groups=1).fit(*data).result_.groups[0].label
+        heavy = grouped(PATHWAYS, n_groups=2, group_weights={first: 100.0}).fit(*data)
+        assert first not in [group.label for group in heavy.result_.groups]
+        free = grouped(PATHWAYS, alpha=AlphaRatio(1.0), group_weights={"repair": 0.0}).fit(*data)
+        assert [group.label for group in free.result_.groups] == ["repair"]
+        by_number, by_text = (
+            grouped(TRIPLES, alpha=AlphaRatio(0.3), group_weights={label: 9.0}).fit(*data)
+            for label in (1, "1")
+        )
+        np.testing.assert_array_equal(by_number.coef_, by_text.coef_)
 
-    def test_labels_of_group_weights_may_be_numbers(self, data):
-        labels = np.arange(D) // 3
-        heavy = HSICLasso(groups=labels, group_weights={1: 9.0}, alpha_ratio=0.3).fit(*data)
-        named = HSICLasso(groups=labels, group_weights={"1": 9.0}, alpha_ratio=0.3).fit(*data)
-        np.testing.assert_array_equal(heavy.coef_, named.coef_)
-
-    def test_a_group_without_weight_is_there_from_the_start(self, data):
-        options = {"groups": PATHWAYS, "group_weights": {"repair": 0.0}, "alpha_ratio": 1.0}
-        selector = HSICLasso(**options).fit(*data)
-        assert [group.label for group in selector.result_.groups] == ["repair"]
-
-    def test_what_is_excluded_stays_out_of_its_group(self, data):
-        selector = HSICLasso(groups=PATHWAYS, exclude=[5, 3], n_groups_to_select=3).fit(*data)
-        assert not {3, 5} & set(selector.selected_)
-
-    def test_what_is_kept_belongs_to_its_group_in_the_table(self, data):
-        selector = HSICLasso(groups=PATHWAYS, keep=[5], alpha_ratio=0.5).fit(*data)
-        assert origins(selector)[5] == "kept"
-        table = {group.label: group for group in selector.result_.groups}
+    def test_keep_and_exclude_within_groups(self, data):
+        out = grouped(PATHWAYS, n_groups=3).set_params(exclude=[5, 3]).fit(*data)
+        assert not {3, 5} & set(out.selected_)
+        kept = grouped(PATHWAYS, alpha=AlphaRatio(0.5)).set_params(keep=[5]).fit(*data)
+        assert origins(kept)[5] == "kept"
+        table = {group.label: group for group in kept.result_.groups}
         assert "x5" in table[PATHWAYS[5]].features
 
     def test_what_is_kept_is_not_counted_among_the_groups(self, data):
-        labels = np.arange(D) // 3
-        for k in range(D):
-            selector = HSICLasso(groups=labels, keep=[k], n_groups_to_select=2).fit(*data)
+        for k in range(0, D, 2):
+            selector = grouped(TRIPLES, n_groups=2).set_params(keep=[k]).fit(*data)
             on_path = selector.selected_[selector.selected_ != k]
-            assert np.unique(labels[on_path]).size == 2
+            assert np.unique(TRIPLES[on_path]).size == 2
             assert k in selector.selected_
 
-    def test_exactly_as_many_groups_with_only_the_l1_part(self, data):
-        options = {"groups": np.arange(D) // 3, "l1_ratio": 1.0, "n_groups_to_select": 2}
-        assert len(HSICLasso(**options).fit(*data).result_.groups) == 2
-
-    def test_an_infinite_weight_of_a_group(self, data):
-        options = {"groups": PATHWAYS, "group_weights": {"repair": np.inf}}
-        with pytest.raises(InvalidInputError, match="exclude its features"):
-            HSICLasso(**options, n_groups_to_select=2).fit(*data)
-
-    def test_a_label_that_is_also_the_name_of_a_column(self, data):
-        selector = HSICLasso(groups={"x5": "x3", "x8": "x3"}, alpha=0.0).fit(*data)
-        sizes = {group.label: group.size for group in selector.result_.groups}
-        assert sizes["x3"] == 2
-
     def test_weights_are_zero_outside_the_selection(self, data):
-        selector = HSICLasso(4, groups=np.arange(D) // 3).fit(*data)
+        selector = grouped(TRIPLES, n_features_to_select=4).fit(*data)
         assert set(np.flatnonzero(selector.coef_)) == set(selector.selected_)
 
-    def test_penalty_weights_matter_with_groups(self, data):
-        base = HSICLasso(groups=PATHWAYS, alpha_ratio=0.3).fit(*data)
-        options = {"groups": PATHWAYS, "penalty_weights": {5: 0.0}}
-        other = HSICLasso(**options, alpha_ratio=0.3).fit(*data)
+    def test_a_weight_of_zero_matters_with_groups(self, data):
+        base = grouped(PATHWAYS, alpha=AlphaRatio(0.3)).fit(*data)
+        other = grouped(PATHWAYS, alpha=AlphaRatio(0.3), weights={5: 0.0}).fit(*data)
         assert np.abs(base.coef_ - other.coef_).max() > 1e-3 * base.coef_.max()
-        with pytest.raises(InvalidInputError, match="l1_ratio=0 leaves none"):
-            HSICLasso(groups=PATHWAYS, penalty_weights={8: 100.0}).fit(*data)
-
-    def test_missing_labels_by_position(self, data, frame):
-        groups = pd.Series([*PATHWAYS[1:], None], dtype="string")
-        with pytest.raises(InvalidInputError, match="missing"):
-            HSICLasso(groups=groups, n_groups_to_select=1).fit(frame, data[1])
-
-    @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-    def test_missing_labels_by_name_are_not_mentioned(self, missing, data, frame):
-        named = as_dict([*PATHWAYS[1:], missing])
-        fewer = dict(list(named.items())[:-1])
-        for groups in (named, pd.Series(named, dtype=object)):
-            one, other = (HSICLasso(groups=g, alpha_ratio=0.1) for g in (groups, fewer))
-            one, other = one.fit(frame, data[1]), other.fit(frame, data[1])
-            assert one.result_.groups == other.result_.groups
 
 
-class TestRidge:
-    def test_duplicates_share_weight(self, data):
+class TestElasticNet:
+    @pytest.mark.parametrize("measure", MEASURES)
+    @pytest.mark.parametrize("l1_ratio", [0.2, 0.8])
+    def test_scikit_learn_agrees_on_the_explicit_problem(self, measure, l1_ratio, data):
+        """Its ridge part is ours divided by the scale s, the norm of the best feature's matrix."""
+        design, target = oracles.explicit_problem(*data, measure)
+        best = design[:, np.argmax(design.T @ target)]
+        scale = np.linalg.norm(best) / np.linalg.norm(target)
+        found = selector_of(
+            measure, None, alpha=AlphaRatio(0.1), penalty=ElasticNet(l1_ratio)
+        ).fit(*data)  # fmt: skip
+        alpha, rows = found.path_.alpha, len(target)
+        l1, ridge = alpha * l1_ratio / rows, alpha * (1 - l1_ratio) * scale / rows
+        model = linear_model.ElasticNet(
+            l1 + ridge, l1_ratio=l1 / (l1 + ridge), fit_intercept=False, positive=True,
+            tol=1e-12, max_iter=100_000,
+        )  # fmt: skip
+        expected = model.fit(design, target).coef_
+        np.testing.assert_allclose(found.coef_, expected, atol=1e-6 * expected.max())
+        assert found.result_.method.penalty == "elastic net"
+        assert scale == pytest.approx(1) or measure != "nhsic"
+
+    def test_factors_of_features(self, data, dense):
+        weights = ones(x5=2, x8=0.5, x0=np.inf, x1=0)
+        alpha, top = (
+            0.1 * dense.linear.max(),
+            int(np.argmax(np.where(weights < 9, dense.linear, 0))),
+        )
+        scale = np.sqrt(dense.gram[top, top] / dense.target_norm2)
+        found = selector_of(size=None, alpha=alpha, penalty=ElasticNet(0.5, weights)).fit(*data)
+        finite = np.where(np.isfinite(weights), weights, 0)
+        ridged = replace(dense, gram=dense.gram + np.diag(alpha * 0.5 * scale * finite))
+        expected = conic_solution(ridged, Penalty.lasso(0.5 * weights), alpha)
+        np.testing.assert_allclose(found.coef_, expected, atol=1e-4 * expected.max())
+
+    def test_all_l1_is_the_lasso(self, data):
+        net = HSICLasso(5, penalty=ElasticNet(1.0)).fit(*data)
+        assert_same(net, HSICLasso(5).fit(*data), rtol=1e-12)
+        assert net.result_.method.penalty == "lasso"
+
+    @pytest.mark.parametrize("solver", ["auto", "dal"])
+    def test_duplicates_share_weight(self, solver, data):
         X, y = data
         best = HSICLasso(1).fit(X, y).selected_[0]
         twice = np.column_stack([X, X[:, best]])
-        for solver in ("homotopy", "cd", "dal"):
-            net = HSICLasso(alpha_ratio=0.2, ridge=0.01, solver=solver).fit(twice, y)
-            assert net.coef_[best] > 0
-            assert net.coef_[best] == pytest.approx(net.coef_[D], rel=1e-6)
-            assert "with ridge" in net.result_.penalty
-        assert HSICLasso(alpha_ratio=0.2).fit(twice, y).coef_[D] == 0
+        net = HSICLasso(alpha=AlphaRatio(0.2), penalty="elastic_net", solver=solver).fit(twice, y)
+        assert net.coef_[best] > 0
+        assert net.coef_[best] == pytest.approx(net.coef_[D], rel=1e-6)
+        assert HSICLasso(alpha=AlphaRatio(0.2)).fit(twice, y).coef_[D] == 0
 
-    def test_the_penalty_at_which_the_first_feature_enters_stays(self, data):
-        for ridge in (0.0, 0.1, 10.0):
-            path = HSICLasso(1, ridge=ridge).fit(*data).path_
-            assert path.alphas[0] == pytest.approx(HSICLasso(1).fit(*data).relevance_.max())
-
-    def test_more_ridge_gives_smaller_weights(self, data):
-        norms = [
-            np.linalg.norm(HSICLasso(alpha_ratio=0.1, ridge=ridge).fit(*data).coef_)
-            for ridge in (0.0, 0.01, 0.1, 1.0)
-        ]
-        assert norms == sorted(norms, reverse=True)
-        assert norms[-1] < 0.9 * norms[0]
+    def test_the_penalty_at_which_the_first_feature_enters(self, data):
+        top = HSICLasso(1).fit(*data).relevance_.max()
+        for ratio in (0.1, 0.5):
+            path = HSICLasso(1, penalty=ElasticNet(ratio)).fit(*data).path_
+            assert path.alphas[0] == pytest.approx(top / ratio)
 
 
 class TestSigns:
@@ -445,21 +414,19 @@ class TestSigns:
         X[:, 5] = X[:, 3] + X[:, 4]
         X = np.column_stack([X, np.hypot(X[:, 0], X[:, 1])])
         design, target = oracles.explicit_problem(X, y)
-        found = HSICLasso(positive=False, alpha_ratio=0.02, tol=1e-10).fit(X, y)
-        model = Lasso(
+        signed = Lasso(positive=False)
+        found = selector_of(size=None, penalty=signed, alpha=AlphaRatio(0.02)).fit(X, y)
+        model = linear_model.Lasso(
             found.path_.alpha / len(target), fit_intercept=False, tol=1e-14, max_iter=100_000
         )
         expected = model.fit(design, target).coef_
         np.testing.assert_allclose(found.coef_, expected, atol=1e-7 * np.abs(expected).max())
         assert (expected < 0).any()
-        assert found.result_.penalty == "signed lasso"
-
-    def test_the_heaviest_come_first_whatever_their_sign(self, rng):
-        X, y = rng.standard_normal((40, 9)), rng.standard_normal(40)
-        selector = HSICLasso(positive=False, alpha_ratio=0.001).fit(X, y)
-        assert (selector.coef_ < 0).any()
-        assert (np.diff(np.abs(selector.coef_[selector.selected_])) <= 0).all()
-        assert set(selector.selected_) == set(np.flatnonzero(selector.coef_))
+        assert found.result_.method.penalty == "signed lasso"
+        # the heaviest come first whatever their sign, and shares count by size
+        assert (np.diff(np.abs(found.coef_[found.selected_])) <= 0).all()
+        assert set(found.selected_) == set(np.flatnonzero(found.coef_))
+        assert sum(f.share for f in found.result_.features) == pytest.approx(1)
 
 
 BAD = {
@@ -471,45 +438,69 @@ BAD = {
     "numpy bool": ({"keep": np.array([True, False])}, "by name or by index"),
     "float": ({"keep": [1.0]}, r"keep has 1\.0"),
     "plain text": ({"keep": "gene1"}, r"keep='gene1' must be a list of columns: \['gene1'\]"),
+    "plain number": ({"exclude": 1}, r"exclude=1 must be a list of columns: \[1\]"),
     "both": ({"keep": ["gene1", 2], "exclude": [1]}, "'gene1' is both in keep and in exclude"),
-    "all excluded": ({"exclude": range(D)}, "All features are excluded"),
-    "all of infinite weight": ({"penalty_weights": np.full(D, np.inf)}, "All features are"),
+    "all excluded": ({"exclude": range(D)}, "All features are excluded: leave at least one"),
+    "all of infinite weight": ({"penalty": Lasso(np.full(D, np.inf))}, "All features are"),
     "fewer than kept": (
         {"keep": [0, 1, 2], "n_features_to_select": 2}, "3 features are to be kept: ask for at lea"
     ),
     "more than are left": (
         {"exclude": [0, 1, 2], "n_features_to_select": 10}, "3 of 12 .*ask for at most 9"
     ),
-    "weights too short": ({"penalty_weights": np.ones(11)}, r"shape \(11,\), but .* 12 features"),
-    "weights with two axes": ({"penalty_weights": np.ones((D, 1))}, r"shape \(12, 1\)"),
-    "negative weight": ({"penalty_weights": ones(x7=-1)}, r"of 'gene7' is -1\.0"),
-    "nan weight": ({"penalty_weights": {"gene7": np.nan}}, "of 'gene7' is nan"),
-    "weight of no column": ({"penalty_weights": {"gen7": 1}}, "penalty_weights has 'gen7'"),
-    "groups too short": ({"groups": np.ones(11)}, r"groups has shape \(11,\)"),
-    "label None": ({"groups": [*PATHWAYS[1:], None]}, r"groups\[11\] is missing"),
-    "label nan": ({"groups": ones(x3=np.nan)}, r"groups\[3\] is missing"),
-    "group of no column": ({"groups": {"gene44": "a"}}, "groups has 'gene44'.* did you mean"),
-    "series of no column": ({"groups": pd.Series({"gene44": "a"})}, "groups has 'gene44'"),
+    "weights too short": ({"penalty": Lasso(np.ones(11))}, r"shape \(11,\), but .* 12 columns"),
+    "weights with two axes": ({"penalty": Lasso(np.ones((D, 1)))}, r"shape \(12, 1\)"),
+    "negative weight": ({"penalty": Lasso(ones(x7=-1))}, r"of 'gene7' is -1\.0.* must be >= 0"),
+    "nan weight": ({"penalty": ElasticNet(weights={"gene7": np.nan})}, "of 'gene7' is nan"),
+    "weights of text": ({"penalty": Lasso(["a"] * D)}, "weights of the penalty must be numbers"),
+    "weight of text": ({"penalty": Lasso({1: "a"})}, "weights of the penalty must be numbers"),
+    "weight of no column": ({"penalty": Lasso({"gen7": 1})}, "weights has 'gen7'.*did you mean"),
+    "no flag": ({"penalty": Lasso(positive="yes")}, "positive='yes' must be True or False"),
+    "no groups": ({"penalty": GroupLasso(None)}, "groups=None, but a group lasso needs the group"),
+    "groups too short": ({"penalty": GroupLasso(np.ones(11))}, r"groups has shape \(11,\)"),
+    "label None": ({"penalty": GroupLasso([*PATHWAYS[1:], None])}, r"groups\[11\] is missing"),
+    "label nan": ({"penalty": GroupLasso(ones(x3=np.nan))}, r"groups\[3\] is missing"),
+    "label NA": (
+        {"penalty": GroupLasso(pd.Series([*PATHWAYS[1:], None], dtype="string"))}, "is missing"
+    ),
+    "group of no column": ({"penalty": GroupLasso({"gene44": "a"})}, "'gene44'.* did you mean"),
+    "series of no column": ({"penalty": GroupLasso(pd.Series({"gen": "a"}))}, "groups has 'gen'"),
     "unknown group": (
-        {"groups": PATHWAYS, "group_weights": {"sginal": 1.0}}, "did you mean 'signal'"
+        {"penalty": GroupLasso(PATHWAYS, group_weights={"sginal": 1.0})}, "did you mean 'signal'"
     ),
     "negative group weight": (
-        {"groups": PATHWAYS, "group_weights": {"signal": -1.0}}, "finite number >= 0"
+        {"penalty": GroupLasso(PATHWAYS, group_weights={"signal": -1.0})}, "finite number >= 0"
     ),
-    "l1_ratio": ({"groups": PATHWAYS, "l1_ratio": 1.5}, r"l1_ratio=1\.5"),
-    "l1_ratio without groups": ({"l1_ratio": 0.5}, r"l1_ratio=0\.5 is for groups of features"),
-    "group_weights without groups": ({"group_weights": {"a": 1}}, "is for groups of features"),
-    "n_groups without groups": ({"n_groups_to_select": 2}, "n_groups_to_select=2 needs groups"),
+    "infinite group weight": (
+        {"penalty": GroupLasso(PATHWAYS, group_weights={"signal": np.inf})}, "exclude its features"
+    ),
+    "group weight of text": (
+        {"penalty": GroupLasso(PATHWAYS, group_weights={"signal": "a"})}, "finite number >= 0"
+    ),
+    "list of group weights": (
+        {"penalty": GroupLasso(PATHWAYS, group_weights=[1, 2])}, "by label: pass a mapping"
+    ),
+    "weights without l1": (
+        {"penalty": GroupLasso(PATHWAYS, weights={8: 100.0})}, "l1_ratio=0 leaves none"
+    ),
+    "l1_ratio of groups": ({"penalty": GroupLasso(PATHWAYS, 1.5)}, r"l1_ratio=1\.5, but .* 0 \(gr"),
+    "l1_ratio": ({"penalty": ElasticNet(0)}, "l1_ratio=0, but .* above 0 and is at most 1: 0.5"),
+    "l1_ratio of text": ({"penalty": ElasticNet("half")}, "l1_ratio='half'"),
+    "n_groups": ({"penalty": GroupLasso(PATHWAYS, n_groups=0)}, "n_groups=0 must be a whole"),
+    "half a group": ({"penalty": GroupLasso(PATHWAYS, n_groups=1.5)}, "n_groups=1.5"),
     "more groups than there are": (
-        {"groups": PATHWAYS, "n_groups_to_select": 4}, "there are 3 groups: ask for at most 3"
+        {"penalty": GroupLasso(PATHWAYS, n_groups=4)}, "there are 3 groups: ask for at most 3"
     ),
-    "signed groups": ({"groups": PATHWAYS, "positive": False}, "positive=False is for the lasso"),
-    "signed and kept": ({"positive": False, "keep": [1]}, "needs a penalty on every feature"),
-    "signed without weight": ({"positive": False, "penalty_weights": {1: 0}}, "weights of 0"),
-    "signed without penalty": ({"positive": False, "alpha": 0}, "alpha=0 with positive=False"),
-    "signed at share 0": ({"positive": False, "alpha_ratio": 0}, "give an alpha > 0"),
-    "negative ridge": ({"ridge": -0.1}, r"ridge=-0\.1, but the ridge part must be"),
-    "nan ridge": ({"ridge": np.nan}, "ridge=nan"),
+    "signed and kept": (
+        {"penalty": Lasso(positive=False), "keep": [1]}, "needs a penalty on every feature"
+    ),
+    "signed without weight": ({"penalty": Lasso({1: 0}, positive=False)}, "weights of 0"),
+    "signed without penalty": (
+        {"penalty": Lasso(positive=False), "alpha": 0}, "alpha=0 with positive=False"
+    ),
+    "signed at share 0": (
+        {"penalty": Lasso(positive=False), "alpha": AlphaRatio(0)}, "give an alpha > 0"
+    ),
 }  # fmt: skip
 
 
@@ -517,4 +508,4 @@ BAD = {
 def test_what_cannot_be_meant_is_explained(kind, data, frame):
     options, message = BAD[kind]
     with pytest.raises(InvalidInputError, match=message):
-        HSICLasso(**options).fit(frame, data[1])
+        NOCCOLasso(**options).fit(frame, data[1])

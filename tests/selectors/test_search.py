@@ -6,25 +6,29 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path_gram
 
 from hsiclasso import (
+    AlphaRatio,
     ConstantFeatureWarning,
+    ElasticNet,
     FewerFeaturesWarning,
+    GroupLasso,
     HSICLasso,
     InvalidInputError,
-    NOCCOLasso,
+    Lasso,
     make_data1,
     make_data2,
 )
 from hsiclasso.selectors import search
 from hsiclasso.solvers import solve
 from tests import oracles
+from tests.selectors.dense import MEASURES, assert_same, selector_of
+from tests.selectors.tables import same_thing_many_times
 
 D = 12
-ESTIMATORS = [HSICLasso(), HSICLasso(measure="nhsic"), NOCCOLasso()]
+PAIRS = np.arange(D) // 2
 
 
 @pytest.fixture(scope="module")
@@ -38,50 +42,58 @@ def data():
 @pytest.fixture(scope="module")
 def dense(data):
     """The explicit problem of the data, with n^2 rows, for every measure."""
-    return {name: oracles.explicit_problem(*data, name) for name in ("hsic", "nhsic", "nocco")}
+    return {measure: oracles.explicit_problem(*data, measure) for measure in MEASURES}
 
 
-def same_thing_many_times():
-    """One feature, four times: the path ends with one of them."""
-    x = np.random.default_rng(0).standard_normal(60)
-    return np.column_stack([x, 2 * x, -x, x + 1]), x
+class TestNumbersAndPenalties:
+    def test_default_number_of_features(self, data):
+        X, y = data
+        assert HSICLasso().fit(X, y).selected_.size == 10
+        assert HSICLasso().fit(X[:, :3], y).selected_.size == 3
 
+    def test_a_penalty_stops_the_path(self, data):
+        top = HSICLasso(1).fit(*data).relevance_.max()
+        selector = HSICLasso(alpha=0.3 * top).fit(*data)
+        assert selector.path_.alpha == pytest.approx(0.3 * top)
+        assert selector.result_.status == "ALPHA"
+        assert selector.result_.solution.n_requested is None
+        assert 0 < selector.selected_.size < D
 
-class TestShareOfTheLargestPenalty:
-    @pytest.mark.parametrize("options", [{}, {"groups": np.arange(D) // 3}, {"positive": False}])
-    @pytest.mark.parametrize("share", [0.05, 0.5, 0.99])
-    def test_it_is_that_share(self, share, options, data):
-        by_share = HSICLasso(alpha_ratio=share, **options).fit(*data)
-        nothing = HSICLasso(alpha_ratio=1.0, **options).fit(*data)
-        alpha = share * nothing.path_.alpha
-        by_penalty = HSICLasso(alpha=alpha, **options).fit(*data)
-        assert by_share.path_.alpha == pytest.approx(alpha)
-        np.testing.assert_allclose(by_share.coef_, by_penalty.coef_, rtol=1e-9, atol=1e-12)
+    def test_no_penalty_goes_to_the_end(self, data):
+        for alpha in (0, 0.0, np.float32(0), AlphaRatio(0.0)):
+            selector = HSICLasso(alpha=alpha).fit(*data)
+            assert selector.result_.status == "PATH_END"
+            assert selector.path_.alpha == 0
+            assert selector.result_.certificate.duality_gap < 1e-10
+
+    @pytest.mark.parametrize(
+        "penalty",
+        ["lasso", "elastic_net", GroupLasso(PAIRS), Lasso(positive=False)],
+        ids=["lasso", "net", "groups", "signed"],
+    )
+    def test_a_share_of_the_largest_penalty(self, penalty, data):
+        options = {"penalty": penalty}
+        nothing = HSICLasso(alpha=AlphaRatio(1.0), **options).fit(*data)
         assert nothing.selected_.size == 0
-        assert by_share.selected_.size > 0
-        assert by_share.result_.status == "ALPHA"
+        for share in (0.05, 0.99):
+            by_share = HSICLasso(alpha=AlphaRatio(share), **options).fit(*data)
+            by_penalty = HSICLasso(alpha=share * nothing.path_.alpha, **options).fit(*data)
+            assert by_share.path_.alpha == pytest.approx(share * nothing.path_.alpha)
+            np.testing.assert_allclose(by_share.coef_, by_penalty.coef_, rtol=1e-9, atol=1e-12)
+            assert by_share.selected_.size > 0
+            assert by_share.result_.status == "ALPHA"
 
-    def test_the_largest_of_the_lasso_is_the_largest_relevance(self, data):
-        selector = HSICLasso(alpha_ratio=1.0).fit(*data)
-        assert selector.path_.alpha == pytest.approx(selector.relevance_.max())
-
-    def test_the_largest_where_something_is_kept(self, data):
-        """Above it only what is kept has weight; below it something else has."""
-        options = {"keep": [0, 3]}
-        top = HSICLasso(alpha_ratio=1.0, **options).fit(*data)
-        below = HSICLasso(alpha_ratio=0.999, **options).fit(*data)
+    def test_the_largest_penalty(self, data):
+        top = HSICLasso(alpha=AlphaRatio(1.0)).fit(*data)
+        assert top.path_.alpha == pytest.approx(top.relevance_.max())
+        # where something is kept: above it only that has weight, below it something else has
+        top, below = (HSICLasso(alpha=AlphaRatio(r), keep=[0, 3]).fit(*data) for r in (1.0, 0.999))
         assert set(top.selected_) == {0, 3}
         assert set(below.selected_) > {0, 3}
 
-    def test_a_share_of_zero_goes_to_the_end(self, data):
-        end = HSICLasso(alpha_ratio=0.0).fit(*data)
-        assert end.result_.status == "PATH_END"
-        np.testing.assert_array_equal(end.coef_, HSICLasso(alpha=0.0).fit(*data).coef_)
-
     def test_whichever_comes_first(self, data):
-        few = HSICLasso(2, alpha_ratio=0.01).fit(*data)
-        assert few.selected_.size == 2
-        high = HSICLasso(9, alpha_ratio=0.9).fit(*data)
+        assert HSICLasso(2, alpha=AlphaRatio(0.01)).fit(*data).selected_.size == 2
+        high = HSICLasso(9, alpha=AlphaRatio(0.9)).fit(*data)
         assert high.selected_.size < 9
         assert high.path_.alpha == pytest.approx(0.9 * high.relevance_.max())
         # where the number is reached just before the penalty is
@@ -89,9 +101,10 @@ class TestShareOfTheLargestPenalty:
         for solver in ("homotopy", "cd", "dal"):
             both = HSICLasso(2, alpha=0.999 * second, solver=solver).fit(*data)
             assert both.selected_.size == 2
-        groups = {"groups": np.arange(D) // 3, "n_groups_to_select": 2}
-        assert len(HSICLasso(**groups, alpha_ratio=0.01).fit(*data).result_.groups) == 2
-        assert len(HSICLasso(**groups, alpha_ratio=0.99).fit(*data).result_.groups) == 1
+        for share, n_groups in ((0.01, 2), (0.99, 1)):
+            penalty = GroupLasso(PAIRS, n_groups=2)
+            selector = HSICLasso(alpha=AlphaRatio(share), penalty=penalty).fit(*data)
+            assert len(selector.result_.groups) == n_groups
 
 
 def criterion_values(design, target, weights, n_samples, price):
@@ -105,170 +118,137 @@ PRICES = {"aic": lambda n: 2.0, "bic": np.log}
 
 @pytest.mark.parametrize("criterion", ["aic", "bic"])
 class TestInformationCriterion:
-    @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-    @pytest.mark.parametrize("ridge", [0.0, 0.5])
-    def test_the_least_along_the_dense_path(self, criterion, estimator, ridge, data, dense):
+    @pytest.mark.parametrize("measure", MEASURES)
+    def test_the_least_along_the_dense_path(self, criterion, measure, data, dense):
         X, y = data
-        design, target = dense[getattr(estimator, "measure", "nocco")]
-        gram = design.T @ design + ridge * (target @ target) * np.eye(D)
+        design, target = dense[measure]
         alphas, _, path = lars_path_gram(
-            design.T @ target, gram, n_samples=1, positive=True, method="lasso"
+            design.T @ target, design.T @ design, n_samples=1, positive=True, method="lasso"
         )
         values = criterion_values(design, target, path, len(y), PRICES[criterion](len(y)))
         best = int(np.argmin(values))
-        found = clone(estimator).set_params(criterion=criterion, ridge=ridge, tol=1e-10).fit(X, y)
+        found = selector_of(measure, None, alpha=criterion).fit(X, y)
         assert set(found.selected_) == set(np.flatnonzero(path[:, best]))
         assert found.path_.alpha == pytest.approx(alphas[best], rel=1e-6)
         np.testing.assert_allclose(found.coef_, path[:, best], atol=1e-6)
+        assert found.result_.solution.n_requested is None
 
-    @pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
-    def test_the_least_on_a_grid_with_groups(self, criterion, l1_ratio, data, dense):
+    @pytest.mark.parametrize(
+        "penalty",
+        [GroupLasso(PAIRS), GroupLasso(PAIRS, l1_ratio=0.5), ElasticNet(0.5)],
+        ids=["groups", "sparse groups", "net"],
+    )
+    def test_the_least_on_a_grid(self, criterion, penalty, data, dense):
         X, y = data
-        options = {"groups": np.arange(D) // 2, "l1_ratio": l1_ratio, "tol": 1e-10}
-        found = HSICLasso(criterion=criterion, **options).fit(X, y)
+        found = selector_of(size=None, alpha=criterion, penalty=penalty).fit(X, y)
         shares = search._CRITERION_GRID[:25]  # below them the values only rise
-        grid = [HSICLasso(alpha_ratio=share, **options).fit(X, y) for share in shares]
+        grid = [
+            selector_of(size=None, alpha=AlphaRatio(share), penalty=penalty).fit(X, y)
+            for share in shares
+        ]
         weights = np.array([selector.coef_ for selector in grid]).T
         values = criterion_values(*dense["hsic"], weights, len(y), PRICES[criterion](len(y)))
         best = grid[int(np.argmin(values))]
         assert found.path_.alpha == pytest.approx(best.path_.alpha)
         assert set(found.selected_) == set(best.selected_)
-        assert found.result_.solver == "cd"
-
-    def test_what_is_kept_is_selected(self, criterion, data):
-        selector = HSICLasso(criterion=criterion, keep=[0, 3]).fit(*data)
-        assert {0, 3} <= set(selector.selected_)
 
     @pytest.mark.parametrize("solver", ["homotopy", "cd"])
-    def test_the_number_is_a_limit(self, criterion, solver, data):
-        options = {"criterion": criterion, "solver": solver}
+    def test_limits(self, criterion, solver, data, monkeypatch):
+        options = {"alpha": criterion, "solver": solver}
         free = HSICLasso(**options).fit(*data)
-        loose = HSICLasso(D, **options).fit(*data)
-        assert loose.selected_.tolist() == free.selected_.tolist()
+        assert_same(HSICLasso(D, **options).fit(*data), free)
         assert free.selected_.size > 1
         assert HSICLasso(1, **options).fit(*data).selected_.size <= 1
-
-    @pytest.mark.parametrize(
-        "solver",
-        [
-            "homotopy",
-            "cd",
-        ],
-    )
-    def test_the_limit_where_no_number_is_given(self, criterion, solver, data, monkeypatch):
         monkeypatch.setattr(search, "_CRITERION_FEATURES", 1)
-        selector = HSICLasso(criterion=criterion, solver=solver).fit(*data)
-        assert selector.selected_.size <= 1
+        assert HSICLasso(**options).fit(*data).selected_.size <= 1
 
-    def test_of_a_target_that_depends_on_nothing(self, criterion, rng):
-        X, y = rng.standard_normal((100, 5)), rng.standard_normal(100)
-        assert HSICLasso(criterion=criterion).fit(X, y).selected_.size <= 1
-
-    def test_a_perfect_fit(self, criterion):
-        X, y = same_thing_many_times()
-        assert HSICLasso(criterion=criterion).fit(X, y).selected_[0] == 0
-
-    def test_nothing_is_filled_in(self, criterion):
-        X, y = same_thing_many_times()
-        assert HSICLasso(4, criterion=criterion).fit(X, y).selected_.tolist() == [0]
+    def test_odd_targets(self, criterion, data, rng):
+        noise = rng.standard_normal((100, 5)), rng.standard_normal(100)
+        assert HSICLasso(alpha=criterion).fit(*noise).selected_.size <= 1
+        twins = same_thing_many_times()
+        assert HSICLasso(alpha=criterion).fit(*twins).selected_[0] == 0
+        # nothing is filled in, and what is kept is selected
+        assert HSICLasso(4, alpha=criterion).fit(*twins).selected_.tolist() == [0]
+        assert {1, 3} <= set(HSICLasso(alpha=criterion, keep=[1, 3]).fit(*data).selected_)
 
 
 @given(seed=st.integers(0, 1000), make=st.sampled_from([make_data1, make_data2]))
 def test_the_dearer_criterion_never_selects_more(seed, make):
-    X, y, _ = make(100, 10, random_state=seed)
-    aic, bic = (HSICLasso(criterion=c).fit(X, y).selected_.size for c in ("aic", "bic"))
+    X, y, _ = make(60, 10, random_state=seed)
+    aic, bic = (HSICLasso(alpha=c).fit(X, y).selected_.size for c in ("aic", "bic"))
     assert bic <= aic
 
 
 class TestFilling:
     def test_an_elastic_net_makes_up_the_number(self):
-        X, y = same_thing_many_times()
         with pytest.warns(FewerFeaturesWarning, match="The last 3 have weight 0"):
-            selector = HSICLasso(4).fit(X, y)
-        assert selector.selected_.size == 4
-        assert np.count_nonzero(selector.coef_) == 1
-        features = selector.result_.features
-        assert [f.origin for f in features] == ["path", "filled", "filled", "filled"]
-        assert [f.weight for f in features[1:]] == [0, 0, 0]
-        assert selector.result_.n_on_path == 1
-        assert "4 features selected at penalty 0: the path ended" in selector.result_.message
+            selector = HSICLasso(4).fit(*same_thing_many_times())
+        result = selector.result_
+        assert selector.selected_.tolist() == [0, 1, 2, 3]
+        assert np.flatnonzero(selector.coef_).tolist() == [0]
+        assert [f.origin for f in result.features] == ["path", "filled", "filled", "filled"]
+        assert [f.weight for f in result.features[1:]] == [0, 0, 0]
+        assert (result.n_on_path, result.solution.n_requested) == (1, 4)
+        assert (result.status, result.method.penalty) == ("PATH_END", "lasso")
+        assert "4 features selected at penalty 0: the path ended" in result.message
+        assert "no further feature can lower the objective" in result.message
 
-    def test_a_fuller_path_is_not_filled(self, data):
-        selector = HSICLasso(5).fit(*data)
-        assert {f.origin for f in selector.result_.features} == {"path"}
+    def test_fewer_features_than_can_be_filled_in(self, rng):
+        X = np.column_stack([rng.standard_normal(60), np.ones(60), np.ones(60)])
+        for penalty in ("lasso", Lasso(positive=False)):  # free signs are never filled up
+            with (
+                pytest.warns(ConstantFeatureWarning),
+                pytest.warns(FewerFeaturesWarning, match="1 feature selected of 3 asked for"),
+            ):
+                selector = HSICLasso(3, penalty=penalty).fit(X, X[:, 0])
+            assert selector.selected_.tolist() == [0]
 
-    def test_not_where_a_penalty_ends_the_path(self):
-        X, y = same_thing_many_times()
-        for stop in ({"alpha": 1e-3}, {"alpha_ratio": 0.01}):
-            selector = HSICLasso(4, **stop).fit(X, y)
+    def test_not_where_it_is_not_needed(self, data):
+        assert {f.origin for f in HSICLasso(5).fit(*data).result_.features} == {"path"}
+        twins = same_thing_many_times()
+        assert HSICLasso(alpha=0.0).fit(*twins).selected_.tolist() == [0]
+        for stop in (1e-3, AlphaRatio(0.01)):  # a penalty ends the path
+            selector = HSICLasso(4, alpha=stop).fit(*twins)
             assert selector.selected_.tolist() == [0]
             assert selector.result_.status == "ALPHA"
             assert "1 feature selected of 4 asked for" in selector.result_.message
 
-    def test_not_where_no_number_is_asked_for(self):
-        X, y = same_thing_many_times()
-        assert HSICLasso(alpha=0.0).fit(X, y).selected_.tolist() == [0]
-
-    def test_not_where_signs_are_free(self, rng):
-        X = np.column_stack([rng.standard_normal(40), np.ones((40, 2))])
-        with (
-            pytest.warns(ConstantFeatureWarning),
-            pytest.warns(FewerFeaturesWarning, match="1 feature selected of 3 asked for"),
-        ):
-            selector = HSICLasso(3, positive=False).fit(X, X[:, 0])
-        assert selector.selected_.tolist() == [0]
-
     def test_neither_excluded_nor_kept_are_filled_in(self):
-        X, y = same_thing_many_times()
-        with pytest.warns(FewerFeaturesWarning):
-            selector = HSICLasso(3, keep=[3], exclude=[1]).fit(X, y)
+        with pytest.warns(FewerFeaturesWarning, match="The last 2 have weight 0"):
+            selector = HSICLasso(3, keep=[3], exclude=[1]).fit(*same_thing_many_times())
         assert {f.index: f.origin for f in selector.result_.features} == {
             3: "kept", 0: "filled", 2: "filled",
         }  # fmt: skip
+        with pytest.warns(FewerFeaturesWarning, match="The last one has weight 0"):
+            HSICLasso(2).fit(*same_thing_many_times())
 
     def test_groups_are_filled_up_too(self):
         # the target is a column: beside it no other can have weight, at any penalty
         X = np.random.default_rng(0).standard_normal((60, 4))
         with pytest.warns(FewerFeaturesWarning):
-            selector = HSICLasso(4, groups=range(4)).fit(X, X[:, 2])
+            selector = HSICLasso(4, penalty=GroupLasso(range(4))).fit(X, X[:, 2])
         assert sorted(selector.selected_) == [0, 1, 2, 3]
         assert [f.index for f in selector.result_.features if f.origin == "path"] == [2]
         assert len(selector.result_.groups) == 4
-
-    @pytest.mark.parametrize("solver", ["auto", "cd"])  # "dal" shares the weight among copies
-    def test_no_copy_joins_by_rounding(self, solver):
-        X, y = same_thing_many_times()
+        # and no copy joins by rounding
         with pytest.warns(FewerFeaturesWarning):
-            selector = HSICLasso(4, groups=range(4), solver=solver).fit(X, y)
-        assert sorted(selector.selected_) == [0, 1, 2, 3]
-        assert len(selector.result_.groups) == 4
+            selector = HSICLasso(4, penalty=GroupLasso(range(4))).fit(*same_thing_many_times())
         for feature in selector.result_.features:
             assert feature.weight > 1e-10 or feature.origin == "filled"
 
 
-@pytest.mark.parametrize("make", [make_data1, make_data2])
-@pytest.mark.parametrize("keep", [None, [2], [0, 7, 11]], ids=str)
 class TestSelectedOfSize:
-    def test_a_fresh_fit_selects_the_same(self, make, keep):
-        for seed in range(2):
-            X, y, _ = make(60, 40, random_state=seed)
-            selector = HSICLasso(15, keep=keep, n_neighbors=0).fit(X, y)
-            for size in range(max(1, len(keep or [])), 16):
-                fresh = HSICLasso(size, keep=keep, n_neighbors=0).fit(X, y)
-                assert selector.selected_of_size(size).tolist() == fresh.selected_.tolist()
+    @pytest.mark.parametrize("make", [make_data1, make_data2])
+    @pytest.mark.parametrize("keep", [None, [0, 7, 11]], ids=str)
+    @pytest.mark.parametrize("measure", ["hsic", "nocco"])
+    def test_a_fresh_fit_selects_the_same(self, make, keep, measure):
+        X, y, _ = make(60, 30, random_state=1)
+        options = {"keep": keep, "measure": measure}
+        selector = HSICLasso(10, **options).fit(X, y)
+        for size in range(max(1, len(keep or [])), 11):
+            fresh = HSICLasso(size, **options).fit(X, y)
+            assert selector.selected_of_size(size).tolist() == fresh.selected_.tolist()
 
-    def test_of_other_measures_and_penalties(self, make, keep):
-        X, y, _ = make(60, 20, random_state=5)
-        for estimator in (NOCCOLasso(10, keep=keep), HSICLasso(10, keep=keep, ridge=0.05)):
-            selector = estimator.fit(X, y)
-            sizes = range(max(1, len(keep or [])), 11)
-            found = {size: selector.selected_of_size(size).tolist() for size in sizes}
-            for size, columns in found.items():
-                estimator.set_params(n_features_to_select=size).fit(X, y)
-                assert columns == estimator.selected_.tolist()
-
-
-class TestSelectedOfSizeElsewhere:
     def test_ties_are_passed_over(self):
         X, y = make_data1(60, 10, random_state=0)[:2]
         X = np.hstack([X, X])
@@ -288,105 +268,89 @@ class TestSelectedOfSizeElsewhere:
         assert found.tolist() == fresh.tolist()
         assert 2 in found
 
-    @pytest.mark.parametrize("size", [0, 6, -1])
+    @pytest.mark.filterwarnings("ignore::hsiclasso.FewerFeaturesWarning")
+    def test_of_a_selection_that_was_filled_up(self):
+        selector = HSICLasso(4).fit(*same_thing_many_times())
+        for size in (1, 2, 3):
+            fresh = HSICLasso(size).fit(*same_thing_many_times()).selected_
+            assert selector.selected_of_size(size).tolist() == fresh.tolist()
+
+    @pytest.mark.parametrize("size", [0, 6, -1, 2.5, None, True])
     def test_sizes_that_were_not_fitted(self, size, data):
         with pytest.raises(InvalidInputError, match=f"size={size}"):
             HSICLasso(5).fit(*data).selected_of_size(size)
 
-    def test_a_path_that_is_not_exact(self, data):
+    def test_sizes_that_cannot_be_had(self, data):
+        with pytest.raises(InvalidInputError, match="2 are always kept: ask for 2 to 5, or fit"):
+            HSICLasso(5, keep=[0, 3]).fit(*data).selected_of_size(1)
         selector = HSICLasso(5, solver="cd").fit(*data)
         assert selector.selected_of_size(5).tolist() == selector.selected_.tolist()
-        with pytest.raises(InvalidInputError, match="solver='cd' follows no exact path"):
+        with pytest.raises(InvalidInputError, match="solver='cd' follows no exact path: fit again"):
             selector.selected_of_size(3)
-
-    def test_before_the_fit(self):
-        with pytest.raises(NotFittedError):
-            HSICLasso(3).selected_of_size(2)
-
-    @pytest.mark.filterwarnings("ignore::hsiclasso.FewerFeaturesWarning")
-    def test_of_a_selection_that_was_filled_up(self):
-        X, y = same_thing_many_times()
-        selector = HSICLasso(4).fit(X, y)
-        for size in (1, 2, 3):
-            fresh = HSICLasso(size).fit(X, y).selected_
-            assert selector.selected_of_size(size).tolist() == fresh.tolist()
-
-    def test_fewer_than_are_kept(self, data):
-        selector = HSICLasso(5, keep=[0, 3]).fit(*data)
-        with pytest.raises(InvalidInputError, match="2 are always kept"):
-            selector.selected_of_size(1)
-
-    def test_a_size_that_is_no_whole_number(self, data):
-        with pytest.raises(InvalidInputError, match=r"size=2\.5"):
-            HSICLasso(5).fit(*data).selected_of_size(2.5)
 
 
 class TestSolvers:
-    @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-    @pytest.mark.parametrize("options", [{}, {"keep": [2]}, {"ridge": 0.01}], ids=str)
-    def test_all_select_the_same(self, estimator, options):
+    @pytest.mark.parametrize("options", [{}, {"keep": [2]}, {"measure": "nocco"}], ids=str)
+    def test_all_select_the_same(self, options):
         X, y, _ = make_data1(100, 40, random_state=2)
-        found = {}
-        for solver in ("homotopy", "cd", "dal"):
-            fitted = clone(estimator).set_params(solver=solver, n_features_to_select=7, **options)
-            fitted.fit(X, y)
-            assert fitted.result_.solver == solver
+        found = [
+            HSICLasso(7, solver=solver, **options).fit(X, y) for solver in ("homotopy", "cd", "dal")
+        ]
+        for fitted, solver in zip(found, ("homotopy", "cd", "dal"), strict=True):
+            assert fitted.result_.method.solver == solver
             assert fitted.result_.certificate.duality_gap < 1e-10
-            found[solver] = set(fitted.selected_)
-        assert found["homotopy"] == found["cd"] == found["dal"]
-
-    @pytest.mark.parametrize("solver", ["cd", "dal"])
-    def test_all_that_is_selected_is_what_is_kept(self, solver, data):
-        selector = HSICLasso(2, keep=[1, 2], solver=solver).fit(*data)
-        assert set(np.flatnonzero(selector.coef_)) <= {1, 2}
-
-    @pytest.mark.parametrize("solver", ["cd", "dal"])
-    def test_duplicates_leave_weights_that_are_not_rounding_errors(self, solver, rng):
-        x = rng.standard_normal(30)
-        selector = HSICLasso(1, solver=solver).fit(np.column_stack([x] * 6), x)
-        assert selector.coef_.max() > 1e-6
+            assert set(fitted.selected_) == set(found[0].selected_)
 
     def test_all_find_the_same_weights_at_a_penalty(self, data):
-        weights = [
-            HSICLasso(alpha_ratio=0.1, solver=solver).fit(*data).coef_
-            for solver in ("homotopy", "cd", "dal")
-        ]
-        np.testing.assert_allclose(weights[1], weights[0], atol=1e-7)
-        np.testing.assert_allclose(weights[2], weights[0], atol=1e-7)
+        for penalty, solvers in [
+            ("lasso", ("homotopy", "cd", "dal")), ("elastic_net", ("cd", "dal")),
+            (GroupLasso(PAIRS), ("cd", "dal")), (Lasso(positive=False), ("cd", "dal")),
+        ]:  # fmt: skip
+            first, *others = (
+                HSICLasso(alpha=AlphaRatio(0.1), solver=solver, penalty=penalty).fit(*data).coef_
+                for solver in solvers
+            )
+            for other in others:
+                np.testing.assert_allclose(other, first, atol=1e-7)
+
+    @pytest.mark.parametrize("solver", ["cd", "dal"])
+    def test_odd_problems(self, solver, data, rng):
+        selector = HSICLasso(2, keep=[1, 2], solver=solver).fit(*data)
+        assert set(np.flatnonzero(selector.coef_)) <= {1, 2}
+        x = rng.standard_normal(30)
+        selector = HSICLasso(1, solver=solver).fit(np.column_stack([x] * 6), x)
+        assert selector.coef_.max() > 1e-6  # not a rounding error
 
     @pytest.mark.parametrize(
         ("options", "chosen"),
         [
-            ({}, "homotopy"), ({"ridge": 0.1}, "homotopy"), ({"keep": [1]}, "homotopy"),
-            ({"groups": range(D)}, "cd"), ({"positive": False}, "cd"),
+            ({}, "homotopy"), ({"keep": [1]}, "homotopy"), ({"penalty": "elastic_net"}, "cd"),
+            ({"penalty": GroupLasso(range(D))}, "cd"), ({"penalty": Lasso(positive=False)}, "cd"),
         ],
-        ids=str,
+        ids=range(5),
     )  # fmt: skip
     def test_what_auto_chooses(self, options, chosen, data):
-        assert HSICLasso(2, **options).fit(*data).result_.solver == chosen
+        assert HSICLasso(2, **options).fit(*data).result_.method.solver == chosen
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("penalty", "name"),
         [
-            ({"solver": "sgd"}, "solver='sgd' is unknown: choose 'auto' or one of"),
-            (
-                {"solver": "homotopy", "groups": range(D)},
-                "solver='homotopy' serves .* not the group lasso: take one of .*'cd'",
-            ),
-            ({"solver": "homotopy", "positive": False}, "not the signed lasso"),
+            (GroupLasso(range(D)), "group lasso"), (Lasso(positive=False), "signed lasso"),
+            (ElasticNet(), "elastic net"),
         ],
-        ids=["unknown", "groups", "signed"],
-    )
-    def test_a_pair_that_does_not_exist_explains_itself(self, options, message, data):
+        ids=["groups", "signed", "net"],
+    )  # fmt: skip
+    def test_a_pair_that_does_not_exist_explains_itself(self, penalty, name, data):
+        message = f"solver='homotopy' serves .* not the {name}: take one of .*'cd'"
         with pytest.raises(InvalidInputError, match=message):
-            HSICLasso(2, **options).fit(*data)
+            HSICLasso(2, solver="homotopy", penalty=penalty).fit(*data)
 
     @pytest.mark.parametrize("solver", ["cd", "dal"])
     def test_a_solver_that_stops_early_says_how_far_it_came(self, solver, data, monkeypatch):
         exact = solve._INNER[solver]
         monkeypatch.setitem(solve._INNER, solver, lambda *problem: 0.9 * exact(*problem))
         with pytest.warns(ConvergenceWarning, match="duality gap reached is") as caught:
-            selector = HSICLasso(alpha_ratio=0.2, solver=solver).fit(*data)
+            selector = HSICLasso(alpha=AlphaRatio(0.2), solver=solver).fit(*data)
         assert selector.result_.status == "STALLED"
         gap = selector.result_.certificate.duality_gap
         assert gap > 1e-10
@@ -394,19 +358,20 @@ class TestSolvers:
 
 
 BAD = [
-    ({"alpha": 1.0, "alpha_ratio": 0.1}, "both set the penalty: give one of them"),
-    ({"alpha_ratio": -0.1}, r"alpha_ratio=-0\.1, but a share of the largest penalty"),
-    ({"alpha_ratio": 1.1}, r"alpha_ratio=1\.1"),
-    ({"alpha_ratio": np.nan}, "alpha_ratio=nan"),
-    ({"criterion": "mdl"}, "criterion='mdl' is unknown: choose None or one of"),
-    ({"criterion": "bic", "alpha": 1.0}, "chooses the penalty: leave out alpha"),
-    ({"criterion": "aic", "alpha_ratio": 0.5}, "chooses the penalty: leave out alpha"),
-    ({"n_groups_to_select": 0, "groups": range(D)}, "n_groups_to_select=0"),
-    ({"n_groups_to_select": 1.5, "groups": range(D)}, "must be a whole number >= 1"),
+    (-1.0, r"alpha=-1.0, but the penalty must be a finite number >= 0, 'aic', 'bic' or an object"),
+    (np.nan, "alpha=nan"),
+    (np.inf, "alpha=inf"),
+    (True, "alpha=True"),
+    ("mdl", r"alpha='mdl'.*AlphaRatio\(0.1\)"),
+    (AlphaRatio, "alpha=<class"),
+    (AlphaRatio(-0.1), r"ratio=-0\.1, but a share of the largest penalty lies between 0 and 1"),
+    (AlphaRatio(1.1), r"ratio=1\.1"),
+    (AlphaRatio(np.nan), "ratio=nan"),
+    (AlphaRatio("half"), "ratio='half'"),
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), BAD, ids=str)
-def test_stops_that_cannot_be_meant_are_explained(options, message, data):
+@pytest.mark.parametrize(("alpha", "message"), BAD, ids=range(len(BAD)))
+def test_stops_that_cannot_be_meant_are_explained(alpha, message, data):
     with pytest.raises(InvalidInputError, match=message):
-        HSICLasso(**options).fit(*data)
+        HSICLasso(alpha=alpha).fit(*data)

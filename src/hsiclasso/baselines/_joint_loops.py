@@ -10,7 +10,7 @@ import numpy as np
 
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray
-from hsiclasso.embedding._loops import _exp, sum_row
+from hsiclasso.kernels._loops import _exp, sum_row
 
 __all__ = ["add_distances", "project_pairs", "sum_over_candidates"]
 

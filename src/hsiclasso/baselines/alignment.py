@@ -1,33 +1,53 @@
-"""Kernel target alignment: weights that bring a sum of kernels close to that of the target."""
+"""Kernel target alignment: a weighted sum of kernels that is close to that of the target."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import replace
+from typing import Any, Literal, get_args
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 
+from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Traits
-from hsiclasso.baselines.kernel import relate_features
-from hsiclasso.baselines.uncentred import UncentredProblem, evaluated
-from hsiclasso.dependence import Measure, make_measure
-from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.features import FeatureOptions
-from hsiclasso.selectors.targets import MultiOutput, PreparedTarget, Task
-from hsiclasso.solvers import Certificate, Path, Penalty, QuadraticProblem, Status, Stop, solve_path
+from hsiclasso.baselines.kernel import relate_features, target_gram
+from hsiclasso.baselines.uncentred import UncentredProblem
+from hsiclasso.dependence import Problem
+from hsiclasso.kernels import HSIC
+from hsiclasso.selectors.features import check_gram_error, check_kernel
+from hsiclasso.solvers import Certificate, Penalty, QuadraticProblem, Status, Stop, solve_path
+from hsiclasso.targets import Pairwise, Similarity, Target
 
 __all__ = ["CKTA", "KTA"]
 
 Method = Literal["alignf", "align"]
 
-_HSIC: Measure = make_measure("hsic")
-
 
 class _Alignment(Baseline):
     """What both alignments share: everything but the matrices."""
+
+    _entries = Baseline._entries | {
+        "weighted": """\
+n_features_to_select : int, default=None
+        Number of features; by default ten, or all if there are fewer. Features of the largest
+        weights are taken; if too few weights are positive, those of the largest alignment are
+        added.""",
+        "kernels": """\
+kernel : str, Kernel or mapping, default="auto"
+        Kernel of the features, as in `HSICLasso`.""",
+        "gram_error": """\
+gram_error : float, default=1e-6
+        Relative error allowed to the Gram matrix of each feature.""",
+        "weights": """\
+scores_ : ndarray of shape (n_features_in_,)
+        The weights, scaled to Euclidean norm 1.
+    coef_ : ndarray of shape (n_features_in_,)
+        The weights as they are: the least-squares solution a; with ``"align"`` the alignments.
+    alignment_ : ndarray of shape (n_features_in_,)
+        Alignment of every column by itself; it ranks columns of equal weight.
+    certificate_ : Certificate or None
+        Optimality of the least-squares solution; None with ``"align"``.""",
+    }
 
     certificate_: Certificate | None
 
@@ -36,52 +56,39 @@ class _Alignment(Baseline):
         n_features_to_select: int | None = None,
         *,
         method: Method = "alignf",
-        x_kernel: Any = "auto",
-        x_width: Any = 1.0,
-        task: Task = "auto",
-        y_kernel: Any = "auto",
-        y_width: Any = 1.0,
-        y_transform: Literal["rank"] | None = None,
-        multioutput: MultiOutput = "auto",
-        tol: float = 1e-6,
+        kernel: Any = "auto",
+        target: str | Target = "auto",
+        gram_error: float = 1e-6,
         n_jobs: int | None = -1,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.method = method
-        self.x_kernel = x_kernel
-        self.x_width = x_width
-        self.task = task
-        self.y_kernel = y_kernel
-        self.y_width = y_width
-        self.y_transform = y_transform
-        self.multioutput = multioutput
-        self.tol = tol
+        self.kernel = kernel
+        self.target = target
+        self.gram_error = gram_error
         self.n_jobs = n_jobs
 
-    def _feature_options(self) -> FeatureOptions:
-        return FeatureOptions(self.x_kernel, self.x_width, tol=self.tol)
-
     def _check(self) -> None:
-        if self.method not in get_args(Method):
-            raise InvalidInputError(
-                f"method={self.method!r} is unknown: choose 'alignf' (weights that belong "
-                "together) or 'align' (each for itself)."
-            )
-        self._feature_options()
-        self._target_options()
+        check_choice("method", self.method, get_args(Method))
+        check_kernel(self.kernel)
+        check_gram_error(self.gram_error)
 
-    def _problem(self, job: Job, prepared: PreparedTarget) -> QuadraticProblem:
-        """Inner products of the matrices of features and target."""
-        raise NotImplementedError
+    def _relate(self, job: Job) -> Problem:
+        """Return the inner products of the centred matrices of features and target."""
+        return relate_features(job, self.kernel, HSIC(), self.gram_error)
+
+    def _problem(self, job: Job) -> QuadraticProblem:
+        """Return the inner products of the matrices of features and target."""
+        return self._relate(job)
 
     def _takes_labels(self) -> bool:
         return True
 
     def _choose(self, job: Job) -> Choice:
-        prepared = job.target(self._target_options())
-        problem = self._problem(job, prepared)
-        self.certificate_ = None
-        message = ""
+        problem = self._problem(job)
+        self.alignment_ = _alignment(problem)
+        self.coef_, self.certificate_ = self.alignment_.copy(), None
+        message = unsolved = ""
         if self.method == "alignf":
             path = solve_path(
                 problem,
@@ -89,16 +96,16 @@ class _Alignment(Baseline):
                 Stop(alpha=0.0),
                 report=lambda size: job.report("path", size, job.n_features),
             )
-            self.certificate_ = path.certificate
-            self.coef_ = path.coefficients()
-            message = _sentence(path)
-        self.alignment_ = _alignment(problem)
-        if self.method == "align":
-            self.coef_ = self.alignment_.copy()
+            self.coef_, self.certificate_ = path.coefficients(), path.certificate
+            message = (
+                f"Least squares gives {path.breakpoints[-1].indices.size} of {job.n_features} "
+                "kernels a positive weight, with a duality gap of "
+                f"{path.certificate.duality_gap:.1e}."
+            )
+            if path.status is Status.STALLED:
+                unsolved = f"{message} {path.status.value}"
         scores = self.coef_ / (np.linalg.norm(self.coef_) or 1.0)
-        order = np.lexsort((-self.alignment_, -scores))
-        order = order[(scores[order] > 0) & job.varies[order]]
-        return Choice(order[: job.n_wanted], scores, prepared.task, self.alignment_, message)
+        return Choice(scores, self.alignment_, message, unsolved=unsolved)
 
 
 class CKTA(_Alignment):
@@ -122,38 +129,20 @@ class CKTA(_Alignment):
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features; ten by default, or all if there are fewer. Those of the largest
-        weights are taken; if too few are positive, those of the largest alignment are added.
-    method : {"alignf", "align"}
-        ``"alignf"`` solves the problem above; ``"align"`` gives every column its own alignment
-        :math:`\langle \bar K^{(k)}, \bar L\rangle / (\|\bar K^{(k)}\|_F \|\bar L\|_F)` as its
-        weight.
-    x_kernel : str, kernel object or mapping
-        Kernel of the features, as in `HSICLasso`.
-    x_width : float, "median" or tuple
-        Width of kernels given by name, in standard deviations.
-    task, y_kernel, y_width, y_transform, multioutput
-        How the target is understood, as in `HSICLasso`; any target is served.
-    tol : float
-        Relative error of a feature's Gram matrix.
-    n_jobs : int, optional
-        Threads; -1 takes all cores.
+    %(weighted)s
+    method : {"alignf", "align"}, default="alignf"
+        ``"alignf"`` solves the problem above. With ``"align"``, the weight of a column is its own
+        alignment, :math:`\langle \bar K^{(k)}, \bar L\rangle / (\|\bar K^{(k)}\|_F
+        \|\bar L\|_F)`.
+    %(kernels)s
+    %(target)s
+    %(gram_error)s
+    %(n_jobs)s
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
-        The weights, scaled to Euclidean norm 1.
-    coef_ : ndarray of shape (n_features,)
-        The weights as they are: the least-squares solution a; with ``"align"`` the alignments.
-    alignment_ : ndarray of shape (n_features,)
-        Alignment of every column by itself, which ranks columns of equal weight.
-    certificate_ : Certificate or None
-        Optimality of the least-squares solution.
-    ranking_, selected_, result_
-        Places of all features; columns selected, best first; the same with names.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(weights)s
+    %(fitted)s
 
     References
     ----------
@@ -172,22 +161,7 @@ class CKTA(_Alignment):
     True
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="cKTA",
-        dependency="non-linear",
-        optimization="convex",
-        form="dual",
-        scalability="medium",
-        tasks=ANY_TARGET,
-        cost="n r^2 d m",
-    )
-
-    def _problem(self, job: Job, prepared: PreparedTarget) -> QuadraticProblem:
-        n_threads = effective_n_jobs(self.n_jobs)
-        relations = relate_features(
-            job, prepared, self._feature_options(), _HSIC, n_threads=n_threads
-        )
-        return relations.problem
+    traits = Traits("cKTA", "non-linear", "convex", "dual", "medium", ANY_TARGET, "n r^2 d m")
 
 
 class KTA(_Alignment):
@@ -197,44 +171,26 @@ class KTA(_Alignment):
 
     .. math:: \min_{a \ge 0} \tfrac12 \Big\|L - \sum_k a_k K^{(k)}\Big\|_F^2 .
 
-    All kernels that are positive have much in common before they are centred, their mean: that
-    makes alignments large whatever the column, and is why centring is preferred (Cortes et al.,
-    2012). The means of all columns take as much memory as the table in double precision.
+    Before centring, positive kernels have a large part in common: their mean. It makes alignments
+    large for any column, which is why centring is preferred (Cortes et al., 2012). The means of all
+    columns take as much memory as the table in double precision.
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features; ten by default, or all if there are fewer. Those of the largest
-        weights are taken; if too few are positive, those of the largest alignment are added.
-    method : {"alignf", "align"}
-        ``"alignf"`` solves the problem above; ``"align"`` gives every column its own alignment
-        :math:`\langle K^{(k)}, L\rangle / (\|K^{(k)}\|_F \|L\|_F)` as its weight.
-    x_kernel : str, kernel object or mapping
-        Kernel of the features, as in `HSICLasso`.
-    x_width : float, "median" or tuple
-        Width of kernels given by name, in standard deviations.
-    task, y_kernel, y_width, y_transform, multioutput
-        How the target is understood, as in `HSICLasso`. Censored times have no matrix before it
-        is centred.
-    tol : float
-        Relative error of a feature's Gram matrix.
-    n_jobs : int, optional
-        Threads; -1 takes all cores.
+    %(weighted)s
+    method : {"alignf", "align"}, default="alignf"
+        ``"alignf"`` solves the problem above. With ``"align"``, the weight of a column is its own
+        alignment, :math:`\langle K^{(k)}, L\rangle / (\|K^{(k)}\|_F \|L\|_F)`.
+    %(kernels)s
+    %(target)s
+        Censored times are not served: they have no matrix before centring.
+    %(gram_error)s
+    %(n_jobs)s
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
-        The weights, scaled to Euclidean norm 1.
-    coef_ : ndarray of shape (n_features,)
-        The weights as they are: the least-squares solution a; with ``"align"`` the alignments.
-    alignment_ : ndarray of shape (n_features,)
-        Alignment of every column by itself, which ranks columns of equal weight.
-    certificate_ : Certificate or None
-        Optimality of the least-squares solution.
-    ranking_, selected_, result_
-        Places of all features; columns selected, best first; the same with names.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(weights)s
+    %(fitted)s
 
     References
     ----------
@@ -249,25 +205,21 @@ class KTA(_Alignment):
     True
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="KTA",
-        dependency="non-linear",
-        optimization="convex",
-        form="dual",
-        scalability="medium",
-        tasks=tuple(task for task in ANY_TARGET if task != "survival"),
-        cost="n r^2 d m",
+    traits = Traits(
+        "KTA",
+        "non-linear",
+        "convex",
+        "dual",
+        "medium",
+        tuple(kind for kind in ANY_TARGET if kind != "survival"),
+        "n r^2 d m",
     )
 
-    def _problem(self, job: Job, prepared: PreparedTarget) -> QuadraticProblem:
-        n_threads = effective_n_jobs(self.n_jobs)
-        prepared = evaluated(prepared)
-        relations = relate_features(
-            job, prepared, self._feature_options(), _HSIC, n_threads=n_threads
-        )
-        return UncentredProblem(
-            relations.problem, relations.features, prepared.data, n_threads=n_threads
-        )
+    def _problem(self, job: Job) -> QuadraticProblem:
+        if isinstance(job.target.data, Pairwise):  # it would be evaluated twice
+            gram = Similarity(target_gram(job.target.data, job.n_samples))
+            job = replace(job, target=replace(job.target, data=gram))
+        return UncentredProblem(self._relate(job), job.target.data, n_threads=job.n_threads)
 
 
 def _alignment(problem: QuadraticProblem) -> FloatArray:
@@ -275,16 +227,3 @@ def _alignment(problem: QuadraticProblem) -> FloatArray:
     features: IntArray = np.arange(problem.linear.size)
     norms = np.sqrt(problem.diagonal(features) * problem.target_norm2)
     return np.divide(problem.linear, norms, out=np.zeros_like(norms), where=norms > 0)
-
-
-def _sentence(path: Path) -> str:
-    """Say what came of least squares; warn if rounding errors were in the way."""
-    positive = path.breakpoints[-1].indices.size
-    certificate = path.certificate
-    message = (
-        f"Least squares gives {positive} of {path.n_features} kernels a positive weight, with a "
-        f"duality gap of {certificate.duality_gap:.1e}."
-    )
-    if path.status is Status.STALLED:
-        warnings.warn(f"{message} {path.status.value}", ConvergenceWarning, stacklevel=5)
-    return message

@@ -8,7 +8,7 @@ At penalty :math:`\lambda` the functions :math:`f_j` on the samples satisfy, for
 Only features with :math:`f_j \ne 0` are cycled over. All others need
 :math:`s_j = \|S_j r\|/\sqrt n \le \lambda` with the residual r, and few of them have to be looked
 at again and again. When one is looked at, the functions in use are smoothed along with the
-residual, and the products of what comes of them are kept. Until it is looked at next, the residual
+residual, and the products of the smoothed functions are kept. Until the next look, the residual
 moves mostly along these functions, :math:`r = \sum_a c_a v_a + e` with a small e, and smoothing is
 linear:
 

@@ -1,34 +1,41 @@
-"""What all methods of the comparison share: their interface, and what they say of themselves."""
+"""What all methods of the comparison share: parameters, the course of a fit, results."""
 
 from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from contextlib import nullcontext
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
+from hsiclasso._blas import single_threaded_blas
 from hsiclasso._checks import check_count
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.baselines.result import RankedFeature, RankingResult
-from hsiclasso.data import Source, as_source, check_finite
-from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
-from hsiclasso.selectors.targets import (
-    MultiOutput,
-    PreparedTarget,
-    TargetOptions,
-    Task,
-    prepare_target,
+from hsiclasso.baselines.job import (
+    ANY_TARGET,
+    MATRIX_TARGET,
+    REAL_TARGET,
+    VALUE_TARGET,
+    Choice,
+    Job,
+    Report,
+    Traits,
 )
+from hsiclasso.baselines.result import RankedFeature, RankingResult
+from hsiclasso.data import RowSubset, Source, as_source, check_finite
+from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
+from hsiclasso.targets import Auto, Prepared, Target, as_target
+from hsiclasso.targets.values import ValueTarget
 
 __all__ = [
     "ANY_TARGET",
+    "MATRIX_TARGET",
     "REAL_TARGET",
     "VALUE_TARGET",
     "Baseline",
@@ -36,177 +43,58 @@ __all__ = [
     "Job",
     "Report",
     "Traits",
+    "by_score",
+    "check_unused",
     "n_wanted",
 ]
-
-#: Called with the name of the stage, the number of units done and the number in all.
-Report = Callable[[str, int, int], None]
-
-#: Tasks of a real target; of values of any kind; and of any target.
-REAL_TARGET = ("regression", "ordinal", "counts")
-VALUE_TARGET = (*REAL_TARGET, "classification", "multilabel")
-ANY_TARGET = (*VALUE_TARGET, "survival", "structured")
 
 _DEFAULT_FEATURES = 10
 #: Entries of the table that are looked at together.
 _BLOCK = 1 << 21
+#: Functions between `warnings.warn` and the caller of `fit`.
+_STACK = 5
 
 _log = logging.getLogger("hsiclasso")
 
 
-@dataclass(frozen=True)
-class Traits:
-    """What a method is, in the terms of the paper's Table 1.
-
-    Attributes
-    ----------
-    title : str
-        Its usual name.
-    dependency : str
-        Dependence that it can find: linear, additive non-linear or non-linear.
-    optimization : str
-        How features are found: convex, non-convex, greedy or one by one.
-    form : {"primal", "dual", "none"}
-        Space in which an optimisation problem is solved.
-    scalability : {"high", "medium", "low"}
-        With respect to the number of features.
-    tasks : tuple of str
-        Targets that it serves, as in `hsiclasso.selectors.targets.TargetOptions`.
-    cost : str
-        Order of operations for n samples, d features and m of them selected.
-    """
-
-    title: str
-    dependency: Literal["linear", "additive non-linear", "non-linear"]
-    optimization: Literal["convex", "convex after a shift", "non-convex", "greedy", "one by one"]
-    form: Literal["primal", "dual", "none"]
-    scalability: Literal["high", "medium", "low"]
-    tasks: tuple[str, ...]
-    cost: str
-
-    @property
-    def structured(self) -> bool:
-        """Whether targets other than a column of values are served."""
-        return "structured" in self.tasks
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a method is asked to do, the table being checked.
-
-    Attributes
-    ----------
-    source : Source
-        The table, without missing values.
-    y : array-like
-        The target as it was given: read it by `target`.
-    n_wanted : int
-        Features to select.
-    varies : ndarray of bool of shape (d,)
-        False for constant columns, which are never selected.
-    traits : Traits
-        Those of the method.
-    report : callable
-        To be told how far long work is.
-    """
-
-    source: Source
-    y: Any
-    n_wanted: int
-    varies: BoolArray
-    traits: Traits
-    report: Report
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.source.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.source.n_features
-
-    def target(self, options: TargetOptions) -> PreparedTarget:
-        """Read the target, or raise if the method has no use for its kind."""
-        prepared = prepare_target(self.y, self.n_samples, options)
-        served = self.traits.tasks
-        if prepared.task not in served:
-            title = self.traits.title
-            raise InvalidInputError(
-                f"y is a target of the kind {prepared.task!r}, but {title} serves only "
-                f"{', '.join(served)}: use HSICLasso, which serves any target, or set the task if "
-                "the kind was guessed wrongly."
-            )
-        return prepared
-
-    def check_numbers(self) -> None:
-        """Raise if a column holds labels, between which there are no distances."""
-        if self.source.uniform_kind in ("number", "bool"):
-            return
-        for column in range(self.n_features):
-            if self.source.kind(column) in ("category", "text"):
-                raise InvalidInputError(
-                    f"column {self.source.name(column)!r} holds labels, but {self.traits.title} "
-                    "needs numbers here: encode it, leave it out, or use HSICLasso."
-                )
-
-    def standardised(self) -> FloatArray:
-        """Return the table as numbers, (n, d) in Fortran order, columns of mean 0 and variance 1.
-
-        Constant columns are zero.
-        """
-        self.check_numbers()
-        table = self.source.block(slice(0, self.n_features))
-        table[:, ~self.varies] = 0.0
-        # huge numbers must not overflow when they are added or squared
-        for _ in range(2):  # once more for what is left of large means
-            table /= np.where(self.varies, np.abs(table).max(axis=0), 1.0)
-            table -= table.mean(axis=0)
-        table /= np.where(self.varies, table.std(axis=0), 1.0)
-        return table
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a method found.
-
-    Attributes
-    ----------
-    order : ndarray of int
-        Features that it selects, best first, none twice.
-    scores : ndarray of shape (d,)
-        Score of every feature, larger for better: those not selected are ranked by it.
-    task : str
-        Kind of the target.
-    ties : ndarray of shape (d,) or None
-        What ranks features of equal score.
-    message : str
-        What the method has to say of this run, in a sentence.
-    fill : bool
-        Whether features are to be taken by score where the method selects fewer than wanted.
-        With False the method has counted itself, and `order` is taken as it is.
-    """
-
-    order: IntArray
-    scores: FloatArray
-    task: str
-    ties: FloatArray | None = None
-    message: str = ""
-    fill: bool = True
-
-
 class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """A method of the comparison: `_choose` is all that it has to write."""
+    """A method of the comparison; subclasses write `_choose`."""
 
     traits: ClassVar[Traits]
+    #: Whether matrix products may use several threads.
+    _many_blas_threads: ClassVar[bool] = False
     n_features_to_select: int | None
-    #: How the target is understood, of methods that give it a kernel.
-    task: Task
-    y_kernel: Any
-    y_width: Any
-    y_transform: Literal["rank"] | None
-    multioutput: MultiOutput
+
+    #: Entries that the docstrings of several methods have in common.
+    _entries: ClassVar[dict[str, str]] = {
+        "n_features_to_select": """\
+n_features_to_select : int, default=None
+        Number of features; by default ten, or all if there are fewer.""",
+        "target": """\
+target : str or Target, default="auto"
+        What the target is, as in `hsiclasso.HSICLasso`: a name such as ``"classes"``, or an object
+        such as ``Real(transform="rank")``.""",
+        "n_jobs": """\
+n_jobs : int, default=-1
+        Number of threads; -1 for all cores.""",
+        "fitted": """\
+selected_ : ndarray of int
+        Selected columns, best first.
+    ranking_ : ndarray of int of shape (n_features_in_,)
+        Rank of every column; 1 is best.
+    result_ : RankingResult
+        Selected features by name.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.""",
+        "relevance_": """\
+relevance_ : ndarray of shape (n_features_in_,)
+        Dependence of every feature on the target.""",
+    }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, entry in cls._entries.items():
+            cls.__doc__ = (cls.__doc__ or "").replace(f"%({name})s", entry)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features.
@@ -214,7 +102,7 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
-            The table. Not written to.
+            The table. It is not changed.
         y : array-like
             The target.
 
@@ -225,7 +113,7 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit(X, y, _log_progress(self.traits.title))
 
     def fit_reporting(self, X: Any, y: Any, report: Report) -> Self:
-        """Select features, as `fit`, and report how far long work is.
+        """Select features, as `fit` does, and report the progress of long work.
 
         Parameters
         ----------
@@ -242,18 +130,22 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, y: Any, report: Report) -> Self:
         check_count("n_features_to_select", self.n_features_to_select, least=1)
-        if getattr(self, "n_jobs", None) == 0:
+        n_jobs = getattr(self, "n_jobs", 1)
+        if n_jobs == 0:
             raise InvalidInputError("n_jobs=0 leaves no thread: pass 1 or more, or -1 for all.")
         self._check()
+        kind = self._checked_target()
         source = as_source(X)
         validate_data(self, X, skip_check_array=True)
-        if y is None:
-            prepare_target(y, source.n_samples, TargetOptions())  # raises
+        target = self._served(kind.prepare(y, source.n_samples))
         wanted = n_wanted(self.n_features_to_select, source.n_features)
+        if target.rows is not None:
+            source = RowSubset(source, target.rows)
         check_finite(source)
-        job = Job(source, y, wanted, _varying(source), self.traits, report)
-        # loops over columns are threaded, and small products do not pay for threads in BLAS
-        with threadpool_limits(limits=self._blas_threads(), user_api="blas"):
+        n_threads = effective_n_jobs(n_jobs)
+        job = Job(source, target, wanted, _varying(source), self.traits, report, n_threads)
+        # loops over columns have threads of their own, and small products do not pay for threads
+        with nullcontext() if self._many_blas_threads else single_threaded_blas():
             choice = self._choose(job)
         self._conclude(job, choice)
         return self
@@ -261,34 +153,50 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _check(self) -> None:
         """Raise if a parameter has no meaning, before any work."""
 
-    def _target_options(self) -> TargetOptions:
-        """How the target is understood, which is checked."""
-        return TargetOptions(
-            self.task, self.y_kernel, self.y_width, self.y_transform, self.multioutput
-        )
+    def _checked_target(self) -> Target:
+        """Return what the user says the target is; raise if it has a kernel that is not used."""
+        target = as_target(getattr(self, "target", "auto"))
+        if isinstance(target, ValueTarget | Auto) and (beside := self._without_kernel()):
+            check_unused("the target's kernel", target.kernel, "auto", beside)
+        return target
 
-    def _blas_threads(self) -> int | None:
-        """Threads of matrix products: one, or None for all."""
-        return 1
+    def _without_kernel(self) -> str:
+        """Return what makes a kernel of the target meaningless; empty if it is used."""
+        return ""
+
+    def _served(self, target: Prepared) -> Prepared:
+        """Raise if the method does not serve a target of this kind."""
+        kind, served, title = target.target.name, self.traits.targets, self.traits.title
+        if kind not in served:
+            raise InvalidInputError(
+                f"y is a target of the kind {kind!r}, but {title} serves only "
+                f"{', '.join(served)}: use HSICLasso, which serves any target, or set `target` if "
+                "the kind was guessed wrongly."
+            )
+        return target
 
     def _takes_labels(self) -> bool:
-        """Whether columns may hold labels, between which there are no distances."""
+        """Tell whether columns may hold labels, between which there are no distances."""
         return False
 
     def _choose(self, job: Job) -> Choice:
         raise NotImplementedError
 
     def _conclude(self, job: Job, choice: Choice) -> None:
-        """Rank all features, and set what was found."""
+        """Rank all features, and set the fitted attributes."""
         source, d = job.source, job.n_features
-        order = choice.order[job.varies[choice.order]]
+        order = choice.order
+        if order is None:
+            most = None if self.n_features_to_select is None else job.n_wanted
+            order = by_score(choice.scores, choice.ties)[:most]
+        order = order[job.varies[order]]
         n_selected = order.size
         if choice.fill:
             order = order[: job.n_wanted]
             n_selected = min(job.n_wanted, int(np.count_nonzero(job.varies)))
         ranked = _ranked(order, choice, job.varies)
         counted = self.n_features_to_select is None and not choice.fill
-        self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # not infinite, for files
+        self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # files take no infinite numbers
         self.ranking_ = np.empty(d, dtype=np.int64)
         self.ranking_[ranked] = np.arange(1, d + 1)
         self.selected_ = ranked[:n_selected]
@@ -304,22 +212,24 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 for place, k in enumerate(self.selected_)
             ),
             method=self.traits.title,
-            task=choice.task,
+            target=job.kind,
             n_samples=job.n_samples,
             n_features=d,
             n_requested=None if counted else job.n_wanted,
             message=choice.message,
             constant=constant,
         )
-        self._warn(job, order.size, constant)
+        self._warn(job, choice.unsolved, order.size, constant)
 
-    def _warn(self, job: Job, n_by_method: int, constant: tuple[str, ...]) -> None:
+    def _warn(self, job: Job, unsolved: str, n_by_method: int, constant: tuple[str, ...]) -> None:
+        if unsolved:
+            warnings.warn(unsolved, ConvergenceWarning, stacklevel=_STACK)
         if constant:
             warnings.warn(
                 f"{len(constant)} of {job.n_features} columns do not vary and are not selected: "
                 f"{', '.join(constant[:5])}{', ...' if len(constant) > 5 else ''}",
                 ConstantFeatureWarning,
-                stacklevel=5,
+                stacklevel=_STACK,
             )
         missing = self.selected_.size - n_by_method
         if missing > 0:
@@ -327,7 +237,7 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.traits.title} chose {n_by_method} features where {job.n_wanted} were "
                 f"asked for: {missing} more are taken by their score alone. {self.result_.message}",
                 FewerFeaturesWarning,
-                stacklevel=5,
+                stacklevel=_STACK,
             )
 
     def _get_support_mask(self) -> BoolArray:
@@ -340,17 +250,34 @@ class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
-        tags.target_tags.multi_output = "multilabel" in self.traits.tasks
+        tags.target_tags.multi_output = "labels" in self.traits.targets
         tags.input_tags.categorical = self._takes_labels()
         return tags
 
 
-def _ranked(order: IntArray, choice: Choice, varies: BoolArray) -> IntArray:
-    """Return all features: those selected, then the others by score, constant ones last."""
-    ties = np.zeros(varies.size) if choice.ties is None else choice.ties
-    by_score = np.lexsort((np.arange(varies.size), -ties, -choice.scores, ~varies))
-    rest = by_score[~np.isin(by_score, order)]
-    return np.append(order, rest).astype(np.int64)
+def by_score(scores: FloatArray, ties: FloatArray | None = None) -> IntArray:
+    """Return the features of a score above 0, best first; of equals, those of larger `ties`."""
+    order = _sorted(scores, ties)
+    return np.asarray(order[scores[order] > 0], dtype=np.int64)
+
+
+def check_unused(name: str, value: Any, default: Any, beside: str) -> None:
+    """Raise if a parameter is given that another one makes meaningless.
+
+    Examples
+    --------
+    >>> check_unused("drop", 0.5, 0.1, "direction='forward'")
+    Traceback (most recent call last):
+        ...
+    hsiclasso.errors.InvalidInputError: drop=0.5 has no meaning with direction='forward': leave \
+it out.
+    """
+    if isinstance(default, int | float) and isinstance(value, int | float | np.number):
+        given = bool(value != default)
+    else:
+        given = not (value is default or (isinstance(value, str) and value == default))
+    if given:
+        raise InvalidInputError(f"{name}={value!r} has no meaning with {beside}: leave it out.")
 
 
 def n_wanted(asked: int | None, n_features: int) -> int:
@@ -363,6 +290,19 @@ def n_wanted(asked: int | None, n_features: int) -> int:
             f"most {n_features}."
         )
     return int(asked)
+
+
+def _sorted(scores: FloatArray, ties: FloatArray | None, last: BoolArray | None = None) -> IntArray:
+    """All features by score, then by ties, then by index; those that are `last` at the end."""
+    ties = np.zeros(scores.size) if ties is None else ties
+    last = np.zeros(scores.size, dtype=bool) if last is None else last
+    return np.lexsort((np.arange(scores.size), -ties, -scores, last))
+
+
+def _ranked(order: IntArray, choice: Choice, varies: BoolArray) -> IntArray:
+    """Return all features: those selected, then the others by score, constant ones last."""
+    ranked = _sorted(choice.scores, choice.ties, ~varies)
+    return np.append(order, ranked[~np.isin(ranked, order)]).astype(np.int64)
 
 
 def _varying(source: Source) -> BoolArray:

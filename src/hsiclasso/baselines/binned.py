@@ -11,9 +11,7 @@ against many are products of zeros and ones, which are exact in single precision
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +19,9 @@ import numpy.typing as npt
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Job
 from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.baselines.parts import for_parts
 from hsiclasso.data import Source
-from hsiclasso.dependence import Values
-from hsiclasso.dependence.threads import run_threaded
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import PreparedTarget
 
 __all__ = ["BinnedInformation", "States", "cut_columns", "relate_binned"]
 
@@ -35,8 +31,8 @@ CodeArray = npt.NDArray[np.uint8]
 _MAX_STATES = 200
 #: Entries of the table that are cut together.
 _BLOCK = 1 << 20
-#: Products are faster than counting from so many columns on, of at most so many states; their
-#: numbers are exact for fewer samples than this.
+#: Products are faster than counting from this number of columns on, if columns have at most this
+#: number of states. Their counts are exact for fewer samples than the last number.
 _PRODUCT = 8
 _FEW_STATES = 8
 _EXACT = 1 << 24
@@ -128,13 +124,10 @@ def _quantile_edges(columns: FloatArray, n_bins: int) -> FloatArray:
     return np.where(edges == largest, np.nextafter(largest, -np.inf), edges)
 
 
-def relate_binned(job: Job, options: MeasureOptions, n_threads: int) -> BinnedInformation:
+def relate_binned(job: Job, options: MeasureOptions) -> BinnedInformation:
     """Cut table and target into states, and compare every feature with the target."""
-    prepared = job.target(options.target)
-    target = _target_states(prepared, options)
-    return BinnedInformation(
-        _table_states(job, options, n_threads), target, prepared.task, n_threads
-    )
+    target = _target_states(job, options)
+    return BinnedInformation(_table_states(job, options), target, job.n_threads)
 
 
 class BinnedInformation:
@@ -145,12 +138,10 @@ class BinnedInformation:
     features : States
     target : States
         One column, or several over which the relevance is averaged.
-    task : str
-        Kind of the target.
     n_threads : int
     """
 
-    def __init__(self, features: States, target: States, task: str, n_threads: int) -> None:
+    def __init__(self, features: States, target: States, n_threads: int) -> None:
         n = features.codes.shape[1]
         counts = np.arange(n + 1, dtype=np.float64)
         counts[0] = 1.0
@@ -158,7 +149,6 @@ class BinnedInformation:
         self._n_threads = n_threads
         self._logs = np.arange(n + 1) * np.log(counts)  # c log c
         self._own = self._sum_logs(features)
-        self.task = task
         everything = np.arange(len(features.codes))
         self.relevance = self._count(everything, target).mean(axis=1)
 
@@ -185,26 +175,25 @@ class BinnedInformation:
 
         out, others_own = np.empty((rows.size, len(others.codes))), self._sum_logs(others)
 
-        def fill(part: slice) -> int:
+        def fill(part: slice) -> None:
             some = rows[part]
             for j, (codes, size) in enumerate(zip(others.codes, others.sizes, strict=True)):
                 count_information(
                     self._features.codes, self._features.sizes, self._own, some, codes, size,
                     others_own[j], self._logs, out[part, j],
                 )  # fmt: skip
-            return some.size
 
         step = max(1, _BLOCK // self._features.codes.shape[1])
-        _for_parts(fill, rows.size, step, self._n_threads)
+        for_parts(fill, rows.size, step, self._n_threads)
         return out
 
     def _multiply(self, rows: IntArray, others: States, step: int) -> FloatArray:
-        """Mutual information by products of zeros and ones, so many columns at a time."""
+        """Mutual information by products of zeros and ones, `step` columns at a time."""
         from hsiclasso.baselines._binned_loops import information_from_counts
 
         out, others_own = np.empty((rows.size, len(others.codes))), self._sum_logs(others)
 
-        def fill(part: slice) -> int:
+        def fill(part: slice) -> None:
             some = self._features.take(rows[part])
             ones = some.indicators()
             for start in range(0, len(others.codes), step):
@@ -214,18 +203,17 @@ class BinnedInformation:
                     ones @ chosen.indicators().T, some.starts, some.sizes, self._own[rows[part]],
                     chosen.starts, chosen.sizes, others_own[side], self._logs, out[part, side],
                 )  # fmt: skip
-            return len(some.codes)
 
-        _for_parts(fill, rows.size, step, self._n_threads)
+        for_parts(fill, rows.size, step, self._n_threads)
         return out
 
 
-def _table_states(job: Job, options: MeasureOptions, n_threads: int) -> States:
+def _table_states(job: Job, options: MeasureOptions) -> States:
     """Cut the table, block by block."""
     source, d = job.source, job.n_features
     states = States(np.empty((d, job.n_samples), dtype=np.uint8), np.ones(d, dtype=np.int64))
 
-    def fill(part: slice) -> int:
+    def fill(part: slice) -> None:
         block = source.block(part).T
         labels = np.array([_has_labels(source, j) for j in range(part.start, part.stop)])
         for which in (labels, ~labels):
@@ -233,13 +221,9 @@ def _table_states(job: Job, options: MeasureOptions, n_threads: int) -> States:
                 found = cut_columns(block[which], options, labels=bool(which is labels))
                 states.codes[part][which] = found.codes
                 states.sizes[part][which] = found.sizes
-        return labels.size
-
-    def report(done: int) -> None:
-        job.report("states", done, d)
 
     step = max(1, _BLOCK // job.n_samples)
-    _for_parts(fill, d, step, n_threads, report)
+    for_parts(fill, d, step, job.n_threads, lambda done: job.report("states", done, d))
     unfit = np.flatnonzero(states.sizes == 0)
     if unfit.size:
         raise InvalidInputError(
@@ -254,17 +238,14 @@ def _has_labels(source: Source, column: int) -> bool:
     return (source.uniform_kind or source.kind(column)) in ("category", "text")
 
 
-def _target_states(prepared: PreparedTarget, options: MeasureOptions) -> States:
+def _target_states(job: Job, options: MeasureOptions) -> States:
     """Cut the target: one column, or several over which is averaged."""
-    data, task = prepared.data, prepared.task
-    if not isinstance(data, Values):
-        raise InvalidInputError(
-            f"y is a target of the kind {task!r}, of which states cannot be made: take a measure "
-            "with kernels (measure='hsic', or 'parzen' for affinities)."
-        )
-    labels = task in ("classification", "multilabel")
-    states = cut_columns(data.values, options, labels=labels)
-    if options.bins == "levels" and not states.sizes.all() and not labels:
+    data = job.outputs(
+        "of which states cannot be made: take a measure with kernels (measure='hsic', or 'parzen' "
+        "for affinities).",
+    )
+    states = cut_columns(data.values, options, labels=job.by_class)
+    if options.bins == "levels" and not states.sizes.all() and not job.by_class:
         states = cut_columns(data.values, MeasureOptions())  # too many values for a state each
     if len(states.codes) > 1 and not data.averaged:
         _, joint = np.unique(states.codes, axis=1, return_inverse=True)
@@ -273,17 +254,6 @@ def _target_states(prepared: PreparedTarget, options: MeasureOptions) -> States:
     if not states.sizes.all():
         raise InvalidInputError(
             f"y has more than {_MAX_STATES} classes or states, too many to be counted: merge some, "
-            "average over outputs with multioutput='average', or pass task='regression'."
+            "average over outputs with target=Classes(outputs='average'), or pass target='real'."
         )
     return states
-
-
-def _for_parts(
-    fill: Callable[[slice], int],
-    size: int,
-    step: int,
-    n_threads: int,
-    report: Callable[[int], Any] | None = None,
-) -> None:
-    parts = [slice(start, min(size, start + step)) for start in range(0, size, step)]
-    run_threaded(fill, parts, n_threads, report)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,8 +15,9 @@ from hsiclasso._checks import check_count
 from hsiclasso._types import FloatArray
 from hsiclasso.baselines.base import Baseline, Report, n_wanted
 from hsiclasso.baselines.registry import METHODS, traits_of
+from hsiclasso.baselines.result import Plain
 from hsiclasso.data import Source, as_source
-from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError, require
+from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError
 from hsiclasso.selectors.columns import close_matches
 
 __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
@@ -61,7 +61,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Plain):
     """What several methods selected.
 
     Attributes
@@ -74,6 +74,7 @@ class Comparison:
     n_samples: int
     n_features: int
     n_requested: int
+    columns: ClassVar[tuple[str, ...]] = RECORD_FIELDS
 
     @property
     def ran(self) -> tuple[Outcome, ...]:
@@ -103,14 +104,6 @@ class Comparison:
             [[len(a & b) / max(1, len(a | b)) for b in sets] for a in sets], dtype=np.float64
         ).reshape(len(sets), len(sets))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as dictionaries, lists and numbers."""
-        return asdict(self)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as a JSON document."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat record for each feature that each method selected."""
         return [
@@ -120,10 +113,6 @@ class Comparison:
                 zip(o.features, o.indices, o.scores, strict=True), start=1
             )
         ]
-
-    def to_frame(self) -> Any:
-        """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
-        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=list(RECORD_FIELDS))
 
 
 def compare(
@@ -152,7 +141,7 @@ def compare(
         Names in `METHODS`, by default all; or estimators of your own choice by name, whose
         number of features is set.
     options : mapping, optional
-        Parameters of the methods, such as ``{"y_transform": "rank"}``.
+        Parameters of the methods, such as ``{"target": "counts"}``.
     random_state : int, RandomState or Generator, optional
         Seed of the methods that draw random numbers.
     report : callable, optional

@@ -19,14 +19,11 @@ import numpy as np
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Job
 from hsiclasso.baselines.dependency import MeasureOptions
-from hsiclasso.dependence import Values
-from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import vector_codes
-from hsiclasso.embedding.scale import standardised
-from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import PreparedTarget
+from hsiclasso.baselines.parts import for_parts
+from hsiclasso.kernels.delta import vector_codes
+from hsiclasso.kernels.scale import standardise
 
-__all__ = ["Correlation", "Span", "f_statistic", "relate_correlation", "relate_f_test"]
+__all__ = ["Correlation", "Span", "f_statistic", "relate_correlation"]
 
 #: Share of a variance that is rounding.
 _ROUNDING = 1e-14
@@ -38,29 +35,12 @@ _DEPENDENT = 1e-10
 _BLOCK = 1 << 17
 
 
-def relate_correlation(job: Job, options: MeasureOptions, n_threads: int) -> Correlation:
-    """Correlate every feature with the target.
-
-    Parameters
-    ----------
-    job : Job
-    options : MeasureOptions
-    n_threads : int
-
-    Returns
-    -------
-    Correlation
-    """
-    prepared = job.target(options.target)
-    target = _spans(prepared)
-    return Correlation(job.standardised(), target, prepared.task, n_threads)
-
-
-def relate_f_test(job: Job, options: MeasureOptions, n_threads: int) -> Correlation:
-    """Return the same with the F-test of every feature as its relevance."""
-    related = relate_correlation(job, options, n_threads)
-    # so that quotients are finite where the fit is perfect
-    related.relevance = np.minimum(related.f_statistic(), _LARGEST)
+def relate_correlation(job: Job, options: MeasureOptions) -> Correlation:
+    """Correlate every feature with the target."""
+    related = Correlation(job.standardised(), _spans(job), job.n_threads)
+    if options.measure == "f":
+        # bounded, so that quotients are finite where the fit is perfect
+        related.relevance = np.minimum(related.f_statistic(), _LARGEST)
     return related
 
 
@@ -122,13 +102,10 @@ class Correlation:
         Standardised columns in Fortran order, which are kept: 8 n d bytes.
     target : list of Span
         One or more outputs, over which the relevance is averaged.
-    task : str
-        Kind of the target.
     n_threads : int
     """
 
-    def __init__(self, table: FloatArray, target: list[Span], task: str, n_threads: int) -> None:
-        self.task = task
+    def __init__(self, table: FloatArray, target: list[Span], n_threads: int) -> None:
         self._columns = table.T
         self._target = target
         self._n_threads = n_threads
@@ -150,26 +127,21 @@ class Correlation:
         out = np.empty((rows.size, cols.size))
         others = self._columns[cols].T
         n = len(others)
-        step = max(1, _BLOCK // n)
 
-        def multiply(start: int) -> int:
-            part = slice(start, start + step)
+        def multiply(part: slice) -> None:
             np.abs(self._columns[rows[part]] @ others / n, out=out[part])
-            return 0
 
-        run_threaded(multiply, range(0, rows.size, step), self._n_threads)
+        for_parts(multiply, rows.size, max(1, _BLOCK // n), self._n_threads)
         return np.minimum(out, 1.0, out=out)
 
 
-def _spans(prepared: PreparedTarget) -> list[Span]:
+def _spans(job: Job) -> list[Span]:
     """What each output of a target spans, or all of them together."""
-    data = prepared.data
-    if not isinstance(data, Values):
-        raise InvalidInputError(
-            f"y is a target of the kind {prepared.task!r}, with which nothing can be correlated: "
-            "take a measure with kernels, such as measure='hsic'."
-        )
-    span = _class_span if prepared.task in ("classification", "multilabel") else _real_span
+    data = job.outputs(
+        "with which nothing can be correlated: take a measure with kernels, such as "
+        "measure='hsic'.",
+    )
+    span = _class_span if job.by_class else _real_span
     if data.averaged:
         return [span(output[None]) for output in data.values]
     return [span(data.values)]
@@ -177,7 +149,7 @@ def _spans(prepared: PreparedTarget) -> list[Span]:
 
 def _class_span(outputs: FloatArray) -> Span:
     """Span the indicators of the classes of outputs (q, n)."""
-    codes = vector_codes(outputs).astype(np.int64)
+    codes = vector_codes(outputs)
     counts = np.bincount(codes)
     basis = np.zeros((codes.size, counts.size))
     basis[np.arange(codes.size), codes] = 1 / np.sqrt(counts[codes])
@@ -186,9 +158,8 @@ def _class_span(outputs: FloatArray) -> Span:
 
 def _real_span(outputs: FloatArray) -> Span:
     """Span the deviations of outputs (q, n) from their means."""
-    values = outputs.copy()
-    _, middle = standardised(values)
-    values += middle[:, None]
-    _, sizes, basis = np.linalg.svd(values, full_matrices=False)
+    scaled = outputs.copy()
+    standardise(scaled, np.ones_like(scaled), at_mean=True)
+    _, sizes, basis = np.linalg.svd(scaled, full_matrices=False)
     kept = sizes > _DEPENDENT * sizes[0]
     return Span(basis[kept].T, max(1, int(np.count_nonzero(kept))))

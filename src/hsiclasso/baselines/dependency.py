@@ -1,18 +1,20 @@
-"""Dependence between two columns, or a column and the target, in the measures of the methods."""
+"""Measures of dependence between two columns, or a column and the target, by name."""
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 
-from hsiclasso._checks import check_choice, check_count, is_positive
+from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Baseline, Job, Report
+from hsiclasso.baselines.base import Baseline, Job, Report, check_unused
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import MultiOutput, TargetOptions, Task
+from hsiclasso.kernels import Gaussian, as_kernel
+from hsiclasso.selectors.features import check_kernel
 
 __all__ = [
     "Bins",
@@ -21,6 +23,7 @@ __all__ = [
     "MeasureOptions",
     "MeasuredBaseline",
     "dependency_matrix",
+    "silverman_width",
 ]
 
 MeasureName = Literal["mi", "parzen", "f", "correlation", "hsic", "nhsic", "nocco"]
@@ -32,7 +35,7 @@ _HOMES = {
     "mi": ("binned", "relate_binned"),
     "parzen": ("parzen", "relate_parzen"),
     "correlation": ("correlation", "relate_correlation"),
-    "f": ("correlation", "relate_f_test"),
+    "f": ("correlation", "relate_correlation"),
     "hsic": ("kernel", "relate_kernel"),
 }
 #: Most states of a column.
@@ -46,10 +49,6 @@ class Dependency(Protocol):
 
     All entries are >= 0, and those between features are symmetric.
     """
-
-    @property
-    def task(self) -> str:
-        """Kind of the target."""
 
     @property
     def relevance(self) -> FloatArray:
@@ -99,112 +98,135 @@ class MeasureOptions:
         ``"f"``: the same between features, and the F-test with the target;
         ``"hsic"``, ``"nhsic"``, ``"nocco"``: the kernel measures of the package.
     bins : {"peng", "quantile", "levels"}
-        For ``"mi"``: three states at mean -+ `threshold` deviations; `n_bins` states of equal
-        size; or every distinct value a state of its own. Classes and labels always are.
+        For ``"mi"``: three states, cut at the mean -+ `threshold` standard deviations; `n_bins`
+        states of equal size; or a state for every distinct value. Classes and labels always have
+        a state each.
     threshold : float
-        Deviations from the mean at which Peng's states are cut.
+        Standard deviations from the mean at which ``"peng"`` cuts.
     n_bins : int
         Number of states of ``"quantile"``.
-    width : float or None
-        Width of kernels of ``"hsic"`` and the like, 1 by default; and of Parzen windows, in
-        deviations, by default Silverman's rule for two dimensions, :math:`n^{-1/6}`.
-    task, y_kernel, y_width, y_transform, multioutput
-        How the target is understood, as in `hsiclasso.HSICLasso`. Kernels of the target serve
-        the measures that have kernels.
+    kernel : str, Kernel or mapping
+        Kernel of the features, as in `HSICLasso`; for ``"parzen"`` a Gaussian one, the window.
     """
 
     measure: MeasureName = "mi"
     bins: Bins = "peng"
     threshold: float = 1.0
     n_bins: int = 5
-    width: float | None = None
-    task: Task = "auto"
-    y_kernel: Any = "auto"
-    y_width: Any = None
-    y_transform: Literal["rank"] | None = None
-    multioutput: MultiOutput = "auto"
+    kernel: Any = "auto"
 
     def __post_init__(self) -> None:
         check_choice("measure", self.measure, get_args(MeasureName))
         check_choice("bins", self.bins, get_args(Bins))
-        check_count("n_bins", 0 if self.n_bins is None else self.n_bins, least=2)
+        check_whole("n_bins", self.n_bins, least=2)
+        check_positive("threshold", self.threshold)
         if self.n_bins > _MAX_BINS:
             raise InvalidInputError(
                 f"n_bins={self.n_bins}, but states are counted: take at most {_MAX_BINS}."
             )
-        for name, number in (("threshold", self.threshold), ("x_width", self.width)):
-            if not is_positive(number) and not (name == "x_width" and number is None):
-                raise InvalidInputError(f"{name}={number!r}, but it must be a number > 0.")
-        self._check_applies()
-        self.target  # noqa: B018  (checks itself)
-
-    def _check_applies(self) -> None:
-        """Raise if an option is given that the measure has no use for."""
+        if self.has_kernels:
+            check_kernel(self.kernel)
+        if self.measure == "parzen":
+            self.window(1)
         binned = self.measure == "mi"
-        kernels = self.measure in (*_KERNEL_MEASURES, "parzen")
-        for name, value, default, used in (
-            ("bins", self.bins, "peng", binned),
-            ("threshold", self.threshold, 1.0, binned and self.bins == "peng"),
-            ("n_bins", self.n_bins, 5, binned and self.bins == "quantile"),
-            ("x_width", self.width, None, kernels),
-            ("y_width", self.y_width, None, kernels),
-            ("y_kernel", self.y_kernel, "auto", kernels),
-        ):
-            if not used and not _is_default(value, default):
-                raise InvalidInputError(
-                    f"{name}={value!r} has no meaning with measure={self.measure!r}"
-                    + (f", bins={self.bins!r}" if binned else "")
-                    + ": leave it out."
-                )
+        used = {
+            "bins": binned,
+            "threshold": binned and self.bins == "peng",
+            "n_bins": binned and self.bins == "quantile",
+            "kernel": self.has_kernels,
+        }
+        for option in fields(self)[1:]:
+            if not used[option.name]:
+                check_unused(option.name, getattr(self, option.name), option.default, self.words)
 
     @property
-    def target(self) -> TargetOptions:
-        """How the target is understood."""
-        return TargetOptions(
-            self.task,
-            self.y_kernel,
-            1.0 if self.y_width is None else self.y_width,
-            self.y_transform,
-            self.multioutput,
-        )
+    def has_kernels(self) -> bool:
+        """Whether features and target have kernels or windows."""
+        return self.measure in (*_KERNEL_MEASURES, "parzen")
 
-    def relate(self, job: Job, n_threads: int) -> Dependency:
+    @property
+    def words(self) -> str:
+        """The measure as the user gives it, for messages."""
+        bins = f", bins={self.bins!r}" if self.measure == "mi" else ""
+        return f"measure={self.measure!r}{bins}"
+
+    def window(self, n_samples: int) -> Gaussian:
+        """Return the kernel of a Parzen window."""
+        if isinstance(self.kernel, str) and self.kernel == "auto":
+            return Gaussian(silverman_width(n_samples))
+        kernel = None if isinstance(self.kernel, Mapping) else as_kernel(self.kernel)
+        if not isinstance(kernel, Gaussian) or len(kernel.widths) != 1:
+            raise InvalidInputError(
+                f"kernel={self.kernel!r}, but the window of columns is a Gaussian kernel of one "
+                "width: pass one such as Gaussian(0.3), or leave it out."
+            )
+        return kernel
+
+    def relate(self, job: Job) -> Dependency:
         """Measure the relevance of every feature, and be ready to relate features."""
         home, name = _HOMES.get(self.measure, _HOMES["hsic"])
         relate = getattr(importlib.import_module(f"hsiclasso.baselines.{home}"), name)
-        related: Dependency = relate(job, self, n_threads)
+        related: Dependency = relate(job, self)
         return related
+
+
+def silverman_width(n_samples: int) -> float:
+    """Return the width of windows in standard deviations: Silverman's rule in two dimensions.
+
+    Examples
+    --------
+    >>> round(silverman_width(1000), 3)
+    0.316
+    """
+    return float(n_samples ** (-1 / 6))
 
 
 class MeasuredBaseline(Baseline):
     """What methods that take any measure of dependence share."""
 
     measure: MeasureName
-    bins: Bins
-    threshold: float
-    n_bins: int
-    x_width: float | None
+    _measures: ClassVar[tuple[str, ...]] = get_args(MeasureName)
+
+    _entries = Baseline._entries | {
+        "measure": """\
+measure : {"mi", "parzen", "correlation", "hsic", "nhsic", "nocco"}, default="mi"
+        Mutual information of binned columns; mutual information with Parzen windows; the absolute
+        correlation; or a kernel measure of `HSICLasso`.""",
+        "bins": """\
+bins : {"peng", "quantile", "levels"}, default="peng"
+        For ``"mi"``: three states, cut at the mean -+ `threshold` standard deviations as in Peng's
+        program; `n_bins` states of equal size; or a state for every distinct value. A column with
+        no more values than states keeps them, and so do classes and labels. A real target is cut
+        like the columns; with ``"levels"`` it is cut as with ``"peng"`` if it has many values.
+    threshold : float, default=1.0
+        Standard deviations from the mean at which ``"peng"`` cuts.
+    n_bins : int, default=5
+        Number of states of ``"quantile"``.
+    kernel : str, Kernel or mapping, default="auto"
+        Kernel of the features, as in `HSICLasso`. For ``"parzen"`` it is a Gaussian kernel of one
+        width, the window: ``"auto"`` has the width :math:`n^{-1/6}` in standard deviations,
+        Silverman's rule in two dimensions.""",
+        "measured target": """\
+target : str or Target, default="auto"
+        What the target is, as in `HSICLasso`. ``"mi"`` and correlations serve values of any kind,
+        whose kernel has no meaning; other targets need a measure with kernels. With ``"parzen"``,
+        the kernel of the target is its window: ``"auto"`` has the same width as those of columns.
+        A window is never negative. It may be a matrix of affinities, that of a graph, or a
+        function of two targets. If several outputs are averaged, so is the mutual information.""",
+    }
+
+    def _check(self) -> None:
+        check_choice("measure", self.measure, self._measures)
+        self._options()
 
     def _options(self) -> MeasureOptions:
         """Return the measure, which is checked."""
-        return MeasureOptions(
-            self.measure,
-            self.bins,
-            self.threshold,
-            self.n_bins,
-            self.x_width,
-            self.task,
-            self.y_kernel,
-            self.y_width,
-            self.y_transform,
-            self.multioutput,
-        )
+        names = [option.name for option in fields(MeasureOptions) if hasattr(self, option.name)]
+        return MeasureOptions(**{name: getattr(self, name) for name in names})
+
+    def _without_kernel(self) -> str:
+        options = self._options()
+        return "" if options.has_kernels else options.words
 
     def _takes_labels(self) -> bool:
         return self.measure not in ("f", "correlation")
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    if isinstance(default, int | float) and isinstance(value, int | float | np.number):
-        return bool(value == default)
-    return value is default or (isinstance(value, str) and value == default)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from hsiclasso._checks import check_choice, check_flag, check_positive
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
+from hsiclasso.baselines.base import (
+    ANY_TARGET,
+    Baseline,
+    Choice,
+    Job,
+    Report,
+    Traits,
+    check_unused,
+)
 from hsiclasso.baselines.joint import (
     Estimator,
     SubsetHSIC,
@@ -19,7 +26,7 @@ from hsiclasso.baselines.joint import (
     target_matrix,
 )
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import MultiOutput, Task
+from hsiclasso.targets import Target
 
 __all__ = ["GreedyHSIC"]
 
@@ -43,56 +50,47 @@ class GreedyHSIC(Baseline):
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features. By default ten, or all if there are fewer.
-    direction : {"forward", "backward"}
+    %(n_features_to_select)s
+    direction : {"forward", "backward"}, default="forward"
         ``"forward"`` starts from nothing and costs :math:`dn^2` for each feature selected;
         ``"backward"`` starts from all features and costs about :math:`d^2n^2 / 2` one by one,
         :math:`10dn^2` with the usual share.
-    estimator : {"biased", "unbiased"}
+    estimator : {"biased", "unbiased"}, default="biased"
         ``"unbiased"`` is the U-statistic of Song et al.,
         :math:`\frac{1}{n(n-3)}\big[\operatorname{tr}\tilde K\tilde L
         + \frac{1^\top\tilde K 1\, 1^\top\tilde L 1}{(n-1)(n-2)}
         - \frac{2}{n-2} 1^\top\tilde K\tilde L 1\big]` with zeroed diagonals. It needs 4 samples.
-    width : float or "median"
-        :math:`\sigma` of a single feature, in standard deviations. ``"median"`` takes the root
-        of the median squared distance between samples, over all features that vary, divided by
-        their number.
-    retune_width : bool
+    width : float or "median", default=1.0
+        :math:`\sigma` of a single feature, in standard deviations. ``"median"`` is the root of the
+        median squared distance between samples, over all features that vary, divided by their
+        number.
+    retune_width : bool, default=True
         With True, :math:`\sigma` is the width times the root of the number of features in the
-        subset, so that distances are means over features; with False it is the width for every
-        subset, and the kernel of many features is close to the identity.
-    drop : float
-        Backward only: share of the features that a round drops, at least one and never more than
-        are too many. 0 drops one by one.
-    task, y_kernel, y_width, y_transform, multioutput
-        How the target is understood, as in `hsiclasso.HSICLasso`.
-    n_jobs : int, optional
-        Threads; -1 takes all cores.
+        subset, so that distances are means over features. With False, :math:`\sigma` is the width
+        for every subset, and the kernel of many features is close to the identity.
+    drop : float, default=0.1
+        Backward only: share of the features that a round drops, at least one. A round never
+        drops features that are wanted. 0 drops one by one.
+    %(target)s
+    %(n_jobs)s
 
     Attributes
     ----------
-    selected_ : ndarray of int
-        Columns, best first: in the order in which they were added, or the last dropped first.
     scores_ : ndarray of shape (n_features_in_,)
         What a feature adds to HSIC: the HSIC of the subset with it, less that without it, at the
-        step that added or dropped it; of features never added, as if the next step did. No score
-        exceeds that of a feature ranked higher, by which it is capped.
-    ranking_ : ndarray of int of shape (n_features_in_,)
-        Rank of every column; 1 is best. Backward, a feature dropped later ranks higher.
-    result_ : RankingResult
-        Selected features by name.
+        step that added or dropped it. A feature never added is scored as if the next step added
+        it. A score is capped by the scores of features ranked higher.
     hsic_ : ndarray of shape (n_selected,)
         HSIC of the best feature, of the best two, and so on.
     width_ : float
         Width of a single feature.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(fitted)s
 
     Notes
     -----
-    Matrices of all pairs of samples are held: two of them, 16 bytes for each pair, up to 10,000
-    samples. Ties go to the feature of the lower index.
+    Two matrices of all pairs of samples are held, 16 bytes for each pair; at most 10,000 samples
+    are taken. Forward, features are ranked in the order in which they are added; backward, a
+    feature dropped later ranks higher. Ties go to the feature of the lower index.
 
     References
     ----------
@@ -108,15 +106,7 @@ class GreedyHSIC(Baseline):
     True
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="Greedy HSIC",
-        dependency="non-linear",
-        optimization="greedy",
-        form="none",
-        scalability="medium",
-        tasks=ANY_TARGET,
-        cost="n^2 d m",
-    )
+    traits = Traits("Greedy HSIC", "non-linear", "greedy", "none", "medium", ANY_TARGET, "n^2 d m")
 
     def __init__(
         self,
@@ -127,11 +117,7 @@ class GreedyHSIC(Baseline):
         width: float | Literal["median"] = 1.0,
         retune_width: bool = True,
         drop: float = _DROP,
-        task: Task = "auto",
-        y_kernel: Any = "auto",
-        y_width: Any = 1.0,
-        y_transform: Literal["rank"] | None = None,
-        multioutput: MultiOutput = "auto",
+        target: str | Target = "auto",
         n_jobs: int | None = -1,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -140,11 +126,7 @@ class GreedyHSIC(Baseline):
         self.width = width
         self.retune_width = retune_width
         self.drop = drop
-        self.task = task
-        self.y_kernel = y_kernel
-        self.y_width = y_width
-        self.y_transform = y_transform
-        self.multioutput = multioutput
+        self.target = target
         self.n_jobs = n_jobs
 
     def _check(self) -> None:
@@ -161,24 +143,19 @@ class GreedyHSIC(Baseline):
                 f"drop={self.drop!r}, but the share of features that a round drops lies between 0 "
                 "(one by one) and 1."
             )
-        if self.direction == "forward" and self.drop != _DROP:
-            raise InvalidInputError(
-                f"drop={self.drop!r} has no meaning with direction='forward': leave it out."
-            )
-        self._target_options()
+        if self.direction == "forward":
+            check_unused("drop", self.drop, _DROP, "direction='forward'")
 
     def _choose(self, job: Job) -> Choice:
         check_samples(job, _MOST_SAMPLES)
-        prepared = job.target(self._target_options())
-        coupling = target_matrix(prepared.data, job.n_samples, self.estimator)
+        coupling = target_matrix(job.target.data, job.n_samples, self.estimator)
         columns, features = job.standardised().T, np.flatnonzero(job.varies)
-        n_threads = effective_n_jobs(self.n_jobs)
         self.width_ = (
-            _median_width(columns[features], n_threads)
+            _median_width(columns[features], job.n_threads)
             if self.width == "median"
             else float(self.width)
         )
-        hsic = SubsetHSIC(columns, coupling, self.width_, bool(self.retune_width), n_threads)
+        hsic = SubsetHSIC(columns, coupling, self.width_, bool(self.retune_width), job.n_threads)
         n_wanted = min(job.n_wanted, features.size)
         if self.direction == "forward":
             found = _forward(hsic, features, n_wanted, job.report)
@@ -186,7 +163,7 @@ class GreedyHSIC(Baseline):
             found = _backward(hsic, features, n_wanted, job.report, self.drop)
         self.hsic_ = found.hsic
         order = found.ranked[:n_wanted]
-        return Choice(order, found.scores(), prepared.task, found.ties())
+        return Choice(found.scores(), found.ties(), order=order)
 
 
 @dataclass(frozen=True)

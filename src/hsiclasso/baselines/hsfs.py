@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso._checks import (
     as_generator,
@@ -20,10 +17,10 @@ from hsiclasso._checks import (
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
 from hsiclasso.baselines.joint import check_samples, target_matrix
+from hsiclasso.baselines.parts import for_parts
 from hsiclasso.baselines.projection import Limits, ProjectedHSIC, Solution, maximise
-from hsiclasso.dependence.threads import run_threaded
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import MultiOutput, Task
+from hsiclasso.targets import Target
 
 __all__ = ["HSFS"]
 
@@ -42,7 +39,7 @@ _STEP = 2.0
 _LOWERED = 10
 #: How often the interval of penalties with the number of features wanted is halved.
 _HALVINGS = 8
-#: A stationary point is one if its conditions are violated by less than so many tolerances.
+#: Violations up to this multiple of the tolerance are no reason for a warning.
 _TOO_FAR = 10
 
 
@@ -62,44 +59,37 @@ class HSFS(Baseline):
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features. By default ten, or all if there are fewer, unless `alpha` is given,
-        beside which it is the largest number allowed.
-    n_components : int, "auto" or "full"
+    n_features_to_select : int, default=None
+        Number of features; by default ten, or all if there are fewer. With `alpha`, the most
+        features to select; by default any number.
+    n_components : int, "auto" or "full", default="auto"
         Rows q of W. ``"full"`` is one for each feature, the problem as it was proposed, whose
         cost grows with the square of their number. ``"auto"`` is 3, or as many as features are
         selected if that is less.
-    alpha : float, optional
+    alpha : float, default=None
         Penalty :math:`\lambda > 0`. By default it is chosen such that as few features as
         possible have weights, but not fewer than are to be selected.
-    width : float
+    width : float, default=1.0
         :math:`\sigma`. It is only a unit: with twice the width, W is twice as large at half the
         penalty, and the same features are selected.
-    n_restarts : int
-        Random starts.
-    max_iter : int
+    n_restarts : int, default=5
+        Number of random starts.
+    max_iter : int, default=200
         Most iterations of L-BFGS for one start at one penalty.
-    tol : float
+    tol : float, default=1e-6
         Violation of the conditions of a stationary point, relative to the penalty, at which
         iterations end.
-    task, y_kernel, y_width, y_transform, multioutput
-        How the target is understood, as in `hsiclasso.HSICLasso`.
-    random_state : int, Generator, RandomState or None
+    %(target)s
+    random_state : int, Generator, RandomState or None, default=None
         Source of the starts.
-    n_jobs : int, optional
-        Threads, which share the restarts; -1 takes all cores.
+    n_jobs : int, default=-1
+        Number of threads, which share the restarts; -1 for all cores.
 
     Attributes
     ----------
-    selected_ : ndarray of int
-        Columns, best first.
     scores_ : ndarray of shape (n_features_in_,)
         Largest absolute weight of each column, :math:`\max_i |W_{ij}|`; columns without weight
         are ranked by :math:`\sum_i |\partial \mathrm{HSIC} / \partial W_{ij}|`.
-    ranking_ : ndarray of int of shape (n_features_in_,)
-        Rank of every column; 1 is best.
-    result_ : RankingResult
-        Selected features by name.
     components_ : ndarray of shape (q, n_features_in_)
         W, for standardised columns. The kernel does not know the sign of a row; the largest
         entry of each is positive.
@@ -113,8 +103,7 @@ class HSFS(Baseline):
         Violation of the conditions of a stationary point, relative to the penalty.
     n_iter_ : int
         Iterations of L-BFGS in all.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(fitted)s
 
     Notes
     -----
@@ -144,14 +133,8 @@ class HSFS(Baseline):
     [3, 7]
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="HSFS",
-        dependency="non-linear",
-        optimization="non-convex",
-        form="none",
-        scalability="low",
-        tasks=ANY_TARGET,
-        cost="n^2 q + n d q per step",
+    traits = Traits(
+        "HSFS", "non-linear", "non-convex", "none", "low", ANY_TARGET, "n^2 q + n d q per step"
     )
 
     def __init__(
@@ -164,11 +147,7 @@ class HSFS(Baseline):
         n_restarts: int = 5,
         max_iter: int = 200,
         tol: float = 1e-6,
-        task: Task = "auto",
-        y_kernel: Any = "auto",
-        y_width: Any = 1.0,
-        y_transform: Literal["rank"] | None = None,
-        multioutput: MultiOutput = "auto",
+        target: str | Target = "auto",
         random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
@@ -179,11 +158,7 @@ class HSFS(Baseline):
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
-        self.task = task
-        self.y_kernel = y_kernel
-        self.y_width = y_width
-        self.y_transform = y_transform
-        self.multioutput = multioutput
+        self.target = target
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -202,24 +177,20 @@ class HSFS(Baseline):
         check_positive("tol", self.tol)
         check_whole("n_restarts", self.n_restarts)
         check_whole("max_iter", self.max_iter)
-        self._target_options()
         check_random_state(self.random_state)
 
     def _choose(self, job: Job) -> Choice:
         check_samples(job, _MOST_SAMPLES)
         features = np.flatnonzero(job.varies)
         q = self._n_components(job, features.size)
-        prepared = job.target(self._target_options())
-        coupling = target_matrix(prepared.data, job.n_samples)
+        coupling = target_matrix(job.target.data, job.n_samples)
         columns = np.ascontiguousarray(job.standardised().T[features])
         hsic = ProjectedHSIC(columns, coupling, float(self.width))
         rng = as_generator(self.random_state)
         # of a pair of projected samples, the expected squared distance is that of the width
         scale = self.width / np.sqrt(2 * q * max(1, features.size))
         starts = [scale * rng.standard_normal((q, features.size)) for _ in range(self.n_restarts)]
-        search = _Search(
-            hsic, Limits(self.max_iter, self.tol), effective_n_jobs(self.n_jobs), job.report
-        )
+        search = _Search(hsic, Limits(self.max_iter, self.tol), job.n_threads, job.report)
         if not features.size:
             found = [Solution(start, start, self.alpha or 0.0, 0.0, 0) for start in starts]
         elif self.alpha is None:
@@ -230,7 +201,7 @@ class HSFS(Baseline):
         self.objectives_ = np.array([solution.objective for solution in found])
         self.n_iter_ = max(1, search.n_iter)
         self._keep(best, features, job.n_features)
-        return self._choice(best, features, job, prepared.task)
+        return self._choice(best, features, job)
 
     def _n_components(self, job: Job, n_varying: int) -> int:
         """Return the number of components, if the problem is not too large."""
@@ -254,35 +225,31 @@ class HSFS(Baseline):
         return max(1, min(q, n_varying))
 
     def _keep(self, best: Solution, features: IntArray, d: int) -> None:
-        """Set what was found, and warn if it is no stationary point."""
+        """Set the fitted attributes."""
         weights = np.zeros((len(best.weights), d))
         weights[:, features] = best.weights
         self.components_ = _turned(weights)
         self.alpha_ = best.alpha
         self.objective_ = best.objective
         self.stationarity_ = best.stationarity if features.size else 0.0
-        if self.stationarity_ > _TOO_FAR * self.tol:
-            warnings.warn(
-                f"L-BFGS did not converge within max_iter={self.max_iter} iterations: the "
-                f"conditions of a stationary point are violated by {self.stationarity_:.1e} of the "
-                "penalty. Raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
 
-    def _choice(self, best: Solution, features: IntArray, job: Job, task: str) -> Choice:
+    def _choice(self, best: Solution, features: IntArray, job: Job) -> Choice:
         scores, ties = np.zeros(job.n_features), np.zeros(job.n_features)
         scores[features] = best.sizes
         ties[features] = np.abs(best.gradient).sum(axis=0)
-        order = np.argsort(-scores, kind="stable")[: best.n_active]
-        counted = self.alpha is None
-        if counted or self.n_features_to_select is not None:
-            order = order[: job.n_wanted]
+        unsolved = ""
+        if self.stationarity_ > _TOO_FAR * self.tol:
+            unsolved = (
+                f"L-BFGS did not converge within max_iter={self.max_iter} iterations: the "
+                f"conditions of a stationary point are violated by {self.stationarity_:.1e} of the "
+                "penalty. Raise max_iter or tol."
+            )
         message = (
             f"{best.n_active} features have weight at penalty {best.alpha:.4g}, the best of "
             f"{self.n_restarts} restarts."
         )
-        return Choice(order, scores, task, ties, message, fill=counted)
+        fill = self.alpha is None
+        return Choice(scores, ties, message, fill=fill, unsolved=unsolved)
 
 
 class _Search:
@@ -340,14 +307,13 @@ class _Search:
         found: list[Solution | None] = [None] * len(starts)
         before, total = self.n_solved, len(starts) if known else 0
 
-        def work(restart: int) -> int:
-            found[restart] = solve(starts[restart])
-            return 1
+        def work(part: slice) -> None:
+            found[part.start] = solve(starts[part.start])
 
         def report(done: int) -> None:
             self.report("restarts", before + done, total)
 
-        run_threaded(work, range(len(starts)), self.n_threads, report)
+        for_parts(work, len(starts), 1, self.n_threads, report)
         self.n_solved += len(starts)
         solutions = [solution for solution in found if solution is not None]
         self.n_iter += sum(solution.n_iter for solution in solutions)

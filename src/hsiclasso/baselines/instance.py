@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_positive, check_whole
 from hsiclasso._types import FloatArray
-from hsiclasso.embedding import median_vector_distance
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels.scale import median_vector_distance
 
 __all__ = ["InstanceWiseLasso"]
 
@@ -37,19 +37,19 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    alpha : float, optional
+    alpha : float, default=None
         Penalty > 0, on the scale of scikit-learn.
-    alpha_ratio : float, optional
+    alpha_ratio : float, default=None
         Penalty as a share of the least one at which all coefficients are 0; 0.01 if neither is
         given.
-    width : float or "median"
+    width : float or "median", default="median"
         :math:`\sigma` on the scale of one standardised feature; ``"median"`` is the median of the
         non-zero distances between the samples, of evenly spaced ones if there are more than 2000.
-    fit_intercept : bool
-        Whether there is an intercept.
-    tol : float
+    fit_intercept : bool, default=True
+        Whether to fit an intercept.
+    tol : float, default=1e-6
         Duality gap at which coordinate descent ends, relative to the squared norm of the target.
-    max_iter : int
+    max_iter : int, default=100000
         Most sweeps of coordinate descent.
 
     Attributes

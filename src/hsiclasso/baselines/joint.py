@@ -25,10 +25,11 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Job
-from hsiclasso.dependence import Target, TargetData, make_measure, make_target
-from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Samples
+from hsiclasso.baselines.kernel import NOTHING_LEFT, target_gram
+from hsiclasso.baselines.parts import for_parts
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels.samples import NOTHING
+from hsiclasso.targets import TargetData
 
 __all__ = [
     "Estimator",
@@ -40,8 +41,6 @@ __all__ = [
 
 Estimator = Literal["biased", "unbiased"]
 
-#: Share of the trace of the target's matrix that its factor may leave out.
-_TARGET_TOL = 1e-9
 #: Rows of a matrix between samples that are made together.
 _ROWS = 256
 #: Columns that share a pass over the matrices between samples.
@@ -65,10 +64,10 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
     Parameters
     ----------
     data : TargetData
-        What is known of the target.
+        The target together with its kernel.
     n : int
-        Number of samples; for the unbiased estimator at least 4.
-    estimator : {"biased", "unbiased"}
+        Number of samples; at least 4 for the unbiased estimator.
+    estimator : {"biased", "unbiased"}, default="biased"
         See the top of this module.
 
     Returns
@@ -81,17 +80,14 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
             f"n_samples={n}, but the unbiased estimator needs 4 or more: add rows, or take "
             "estimator='biased'."
         )
-    target = make_target(data, make_measure("hsic"), Samples(n), tol=_TARGET_TOL)
-    if not target.norm2 > 0:
-        raise InvalidInputError(
-            "Nothing of the target is left after centring: nothing can depend on it."
-        )
-    matrix = _entries(target, n)
-    # additive terms a_i + a_l vanish in either centring: it does not matter which of them the
-    # target has lost already
+    matrix = target_gram(data, n)
+    size = float(np.linalg.norm(matrix))
+    # either centring removes terms a_i + a_l, so that L may have lost some of them already
+    matrix -= matrix.mean(axis=0)
+    matrix -= matrix.mean(axis=1)[:, None]
+    if np.linalg.norm(matrix) <= NOTHING * size:
+        raise InvalidInputError(NOTHING_LEFT)
     if estimator == "biased":
-        matrix -= matrix.mean(axis=0)
-        matrix -= matrix.mean(axis=1)[:, None]
         matrix /= (n - 1) ** 2
         return matrix
     np.fill_diagonal(matrix, 0.0)
@@ -101,22 +97,6 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
     matrix += sums.sum() / (n - 1)
     np.fill_diagonal(matrix, 0.0)
     matrix /= n * (n - 3)
-    return matrix
-
-
-def _entries(target: Target, n: int) -> FloatArray:
-    """Write a target's matrix out, but for additive terms."""
-    matrix = np.empty((n, n))
-    if target.product is None:
-        rows = target.rows.unsplit()
-        signs = np.roll(target.signs, -target.rows.offset.size)  # in the order of `unsplit`
-        np.matmul((rows * signs[:, None]).T, rows, out=matrix)
-        return matrix
-    for start in range(0, n, _ROWS):
-        stop = min(n, start + _ROWS)
-        units = np.zeros((stop - start, n))
-        units[np.arange(stop - start), np.arange(start, stop)] = 1.0
-        matrix[start:stop] = target.product(units)
     return matrix
 
 
@@ -143,11 +123,10 @@ def squared_distances(
     n = columns.shape[1]
     found = np.zeros((n, n)) if out is None else out
 
-    def work(first: int) -> int:
-        add_distances(columns, first, min(n, first + _ROWS), found)
-        return 1
+    def work(part: slice) -> None:
+        add_distances(columns, part.start, part.stop, found)
 
-    run_threaded(work, range(0, n, _ROWS), n_threads)
+    for_parts(work, n, _ROWS, n_threads)
     return found
 
 
@@ -207,13 +186,11 @@ class SubsetHSIC:
         sums = np.empty(candidates.size)
         step = max(1, min(_COLUMNS, -(-candidates.size // self.n_threads)))
 
-        def work(first: int) -> int:
-            part = slice(first, first + step)
+        def work(part: slice) -> None:
             columns = self.columns[candidates[part]]
             sum_over_candidates(columns, self.coupling, distances, float(sign), gamma, sums[part])
-            return 1
 
-        run_threaded(work, range(0, candidates.size, step), self.n_threads)
+        for_parts(work, candidates.size, step, self.n_threads)
         return sums
 
     def whole(self, pair_sums: FloatArray) -> FloatArray:

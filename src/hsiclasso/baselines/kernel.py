@@ -1,120 +1,127 @@
-"""The kernel measures of the package, as the methods of the comparison use them."""
+"""Kernels of features and target, as the methods of the comparison use them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Job
 from hsiclasso.baselines.dependency import MeasureOptions
-from hsiclasso.dependence import (
-    DependenceProblem,
-    Measure,
-    make_measure,
-    make_target,
-    scan_relevance,
-)
-from hsiclasso.embedding import Features, Samples
+from hsiclasso.dependence import Problem, relate
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.features import FeatureOptions
-from hsiclasso.selectors.targets import PreparedTarget
+from hsiclasso.kernels import HSIC, Measure, Samples, as_measure
+from hsiclasso.selectors.features import resolve_features
+from hsiclasso.targets import (
+    Censored,
+    FactoredTarget,
+    Links,
+    Pairwise,
+    Similarity,
+    TargetData,
+    Values,
+)
+from hsiclasso.targets.graph import GraphOperator, graph_gram
+from hsiclasso.targets.matrix import DENSE
+from hsiclasso.targets.objects import pairwise_gram
 
-__all__ = ["KernelDependency", "KernelRelations", "relate_features", "relate_kernel"]
+__all__ = ["NOTHING_LEFT", "KernelDependency", "relate_features", "relate_kernel", "target_gram"]
+
+#: What is said of a target that does not vary.
+NOTHING_LEFT = "Nothing of the target is left after centring: nothing can depend on it."
+#: Relative error of the features' matrices.
+_GRAM_ERROR = 1e-6
+#: Relative error of the matrix of censored times.
+_TARGET_ERROR = 1e-9
+#: Rows of the target's matrix that are computed together.
+_ROWS = 256
 
 
-@dataclass(frozen=True)
-class KernelRelations:
-    """Matrices of features and target, and their inner products on demand.
-
-    Attributes
-    ----------
-    features : Features
-    problem : DependenceProblem
-        Relevance and redundancy of the features.
-    """
-
-    features: Features
-    problem: DependenceProblem
-
-
-def relate_features(
-    job: Job,
-    prepared: PreparedTarget,
-    options: FeatureOptions,
-    measure: Measure,
-    *,
-    n_threads: int,
-) -> KernelRelations:
-    """Give features and target their kernels, and measure the relevance of every feature.
+def relate_features(job: Job, kernel: Any, measure: Measure, gram_error: float) -> Problem:
+    """Give the features their kernels, and measure the relevance of every feature.
 
     Parameters
     ----------
     job : Job
-    prepared : PreparedTarget
-        The target, as `job` has read it.
-    options : FeatureOptions
-        Kernels of the features.
+    kernel : str, Kernel or mapping
+        Kernels of the features, as in `HSICLasso`.
     measure : Measure
-    n_threads : int
-
-    Returns
-    -------
-    KernelRelations
+    gram_error : float
+        Relative error allowed to the matrix of each feature.
     """
-    features = options.resolve(job.source, Samples(job.n_samples))
-    target = make_target(
-        prepared.data, measure, features.samples, tol=features.tol, n_features=job.n_features
+    features = resolve_features(
+        job.source,
+        Samples(job.n_samples),
+        kernel=kernel,
+        joint=None,
+        covariates=np.zeros(0, dtype=np.int64),
+        missing=None,
+        gram_error=gram_error,
+    )
+    target = job.target.data.matrix(
+        measure, features.samples, error=gram_error, n_features=features.n_features
     )
     if not target.norm2 > 0:
-        raise InvalidInputError(
-            "Nothing of the target is left after centring: nothing can depend on it."
-        )
-    scan = scan_relevance(features, target, measure, n_threads=n_threads, progress=job.report)
-    problem = DependenceProblem(features, scan, measure, n_threads=n_threads)
-    return KernelRelations(features, problem)
+        raise InvalidInputError(NOTHING_LEFT)
+    return relate(features, target, measure, n_threads=job.n_threads, progress=job.report)
 
 
-def relate_kernel(job: Job, options: MeasureOptions, n_threads: int) -> KernelDependency:
-    """Measure the dependence of every feature on the target by HSIC, normalised HSIC or NOCCO.
-
-    Parameters
-    ----------
-    job : Job
-    options : MeasureOptions
-    n_threads : int
-
-    Returns
-    -------
-    KernelDependency
-    """
-    prepared = job.target(options.target)
-    kernels = FeatureOptions(width=1.0 if options.width is None else options.width)
-    relations = relate_features(
-        job, prepared, kernels, make_measure(options.measure), n_threads=n_threads
-    )
-    return KernelDependency(relations, prepared.task)
+def relate_kernel(job: Job, options: MeasureOptions) -> KernelDependency:
+    """Measure the dependence of every feature on the target by HSIC, normalised HSIC or NOCCO."""
+    measure = as_measure(options.measure)
+    return KernelDependency(relate_features(job, options.kernel, measure, _GRAM_ERROR))
 
 
 class KernelDependency:
     r"""Kernel dependence :math:`\langle A, A'\rangle` of features on the target and each other.
 
     It is never negative, except with a target whose affinities are indefinite: a negative
-    relevance counts as none.
+    relevance counts as 0.
 
     Parameters
     ----------
-    relations : KernelRelations
-    task : str
-        Kind of the target.
+    problem : Problem
     """
 
-    def __init__(self, relations: KernelRelations, task: str) -> None:
-        self.task = task
-        self.relevance: FloatArray = np.maximum(relations.problem.linear, 0.0)
-        self._problem = relations.problem
+    def __init__(self, problem: Problem) -> None:
+        self.relevance: FloatArray = np.maximum(problem.linear, 0.0)
+        self._problem = problem
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the dependence of features `rows` on features `cols`."""
         return np.maximum(self._problem.inner_products(rows, cols), 0.0)
+
+
+def target_gram(data: TargetData, n: int) -> FloatArray:
+    """Return a new array (n, n): the Gram matrix of a target.
+
+    That of censored times is known only after centring.
+    """
+    if isinstance(data, Values):
+        return _values_gram(data, n)
+    if isinstance(data, Pairwise):
+        return pairwise_gram(data.items, data.function)
+    if isinstance(data, Links):
+        if n <= DENSE or not sparse.issparse(data.adjacency):
+            return graph_gram(data.adjacency, data.kernel)
+        return GraphOperator(data.adjacency, data.kernel).product(np.eye(n))
+    if isinstance(data, Similarity):
+        return np.array(data.values.toarray() if sparse.issparse(data.values) else data.values)
+    assert isinstance(data, Censored)
+    target = data.matrix(HSIC(), Samples(n), error=_TARGET_ERROR, n_features=1)
+    assert isinstance(target, FactoredTarget)
+    rows, signs = target.whole
+    return np.asarray((rows * signs[:, None]).T @ rows)
+
+
+def _values_gram(data: Values, n: int) -> FloatArray:
+    """Gram matrix of values; the mean over outputs that have a kernel each."""
+    gram, parts = np.zeros((n, n)), data.scaled(np.ones((1, n)))
+    for z in parts:
+        kernel = data.kernel.learnt(z, np.ones(n))
+        for start in range(0, n, _ROWS):
+            rows = slice(start, start + _ROWS)
+            gram[rows] += kernel.between(z[:, rows], z) / len(parts)
+    return gram

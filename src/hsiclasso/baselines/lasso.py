@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,8 +14,7 @@ from hsiclasso._checks import check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import VALUE_TARGET, Baseline, Choice, Job, Traits
 from hsiclasso.baselines.descent import descend, falling
-from hsiclasso.dependence import Values
-from hsiclasso.selectors.targets import PreparedTarget, TargetOptions, Task
+from hsiclasso.targets import Target
 
 __all__ = ["LassoPath"]
 
@@ -30,7 +29,7 @@ _ZERO = 1e-6
 #: Penalties of a path that is not exact fall by this factor, to this share of the largest.
 _STEP = 0.9
 _LAST = 1e-4
-#: Features that join a working set at least, if so many have to.
+#: Least number of features that join a working set at once, if as many violate a condition.
 _JOINING = 10
 
 
@@ -80,36 +79,32 @@ class LassoPath(Baseline):
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features. By default ten, or all if there are fewer, unless `alpha` is given,
-        beside which it is the largest number allowed.
-    alpha : float, optional
+    n_features_to_select : int, default=None
+        Number of features; by default ten, or all if there are fewer. With `alpha`, the most
+        features to select; by default any number.
+    alpha : float, default=None
         Penalty > 0 at which to stop, on the scale of scikit-learn.
-    task : str
-        What the target is, as in `hsiclasso.HSICLasso`.
-    tol : float
-        Tolerance of coordinate descent, which serves several outputs and, where ties or rounding
-        defeat the exact path, one: duality gap, relative to the squared norm of the outputs.
-    max_iter : int
+    %(target)s
+        A kernel of the target is refused.
+    tol : float, default=1e-8
+        Tolerance of coordinate descent: duality gap, relative to the squared norm of the outputs.
+        Coordinate descent solves for several outputs, and for one output where ties or rounding
+        errors defeat the exact path.
+    max_iter : int, default=10000
         Most steps of the exact path, and most sweeps of coordinate descent at one penalty.
 
     Attributes
     ----------
-    selected_ : ndarray of int
-        Columns, best first.
     scores_ : ndarray of shape (n_features_in_,)
         Absolute coefficient, or norm of the coefficients for several outputs; features without
         any are ranked by their covariance with the target.
-    ranking_ : ndarray of int of shape (n_features_in_,)
-        Rank of every column; 1 is best.
-    result_ : RankingResult
-        Selected features by name.
     coef_ : ndarray of shape (n_features_in_,) or (n_outputs, n_features_in_)
         Coefficients of the standardised columns.
     alpha_ : float
         Penalty of the solution.
     n_iter_ : int
         Steps of the exact path, or most sweeps at a penalty.
+    %(fitted)s
 
     Notes
     -----
@@ -130,88 +125,75 @@ class LassoPath(Baseline):
     array([7, 3])
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="Lasso",
-        dependency="linear",
-        optimization="convex",
-        form="primal",
-        scalability="high",
-        tasks=VALUE_TARGET,
-        cost="n d m",
-    )
+    _many_blas_threads = True
+    traits = Traits("Lasso", "linear", "convex", "primal", "high", VALUE_TARGET, "n d m")
 
     def __init__(
         self,
         n_features_to_select: int | None = None,
         *,
         alpha: float | None = None,
-        task: Task = "auto",
+        target: str | Target = "auto",
         tol: float = 1e-8,
         max_iter: int = 10_000,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
-        self.task = task
+        self.target = target
         self.tol = tol
         self.max_iter = max_iter
 
     def _check(self) -> None:
-        TargetOptions(task=self.task)
         if self.alpha is not None:
             check_positive("alpha", self.alpha)
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
-    def _blas_threads(self) -> int | None:
-        return None
+    def _without_kernel(self) -> str:
+        return self.traits.title
 
     def _choose(self, job: Job) -> Choice:
-        prepared = job.target(TargetOptions(task=self.task))
-        outputs = _outputs(prepared)
+        outputs = _outputs(job)
         table = job.standardised()
         size = float(np.sqrt(np.mean(np.sum(outputs**2, axis=1))))
         problem = _Problem(table, outputs / size, self.tol, self.max_iter)
-        fit = self._solve(problem, size, job)
+        fits = self._solve(problem, size, job)
+        fit = fits[-1]
         coef = np.zeros((outputs.shape[1], job.n_features))
         coef[:, fit.active] = fit.coef * size
         scores = np.linalg.norm(coef, axis=0)
-        counted = self.alpha is None
-        order = np.lexsort((-problem.relevance, -scores))[: fit.n_active]
-        if counted or self.n_features_to_select is not None:
-            order = order[: job.n_wanted]
         self.coef_ = coef[0] if outputs.shape[1] == 1 else coef
         self.alpha_ = fit.alpha * size
         self.n_iter_ = max(1, fit.n_iter)
         message = f"{fit.n_active} coefficients are not 0 at penalty {self.alpha_:.4g}."
-        return Choice(order, scores, prepared.task, problem.relevance, message, fill=counted)
+        unsolved = ""
+        if not all(one.converged for one in fits):
+            unsolved = (
+                f"coordinate descent did not converge within max_iter={self.max_iter} sweeps: "
+                "raise max_iter or tol."
+            )
+        fill = self.alpha is None
+        return Choice(scores, problem.relevance, message, fill=fill, unsolved=unsolved)
 
-    def _solve(self, problem: _Problem, size: float, job: Job) -> LinearFit:
-        """Find the solution with as many features as wanted, or at the penalty."""
+    def _solve(self, problem: _Problem, size: float, job: Job) -> list[LinearFit]:
+        """Find the solution with as many features as wanted, or at the penalty; it is the last."""
         most = self.n_features_to_select if self.alpha is not None else job.n_wanted
         last = 0.0 if self.alpha is None else self.alpha / size
         largest = float(problem.relevance.max())
         if last >= largest:  # also if nothing varies with the target
             nothing = np.zeros(0, dtype=np.int64)
-            return LinearFit(last, nothing, np.zeros((problem.outputs.shape[1], 0)), 0)
+            return [LinearFit(last, nothing, np.zeros((problem.outputs.shape[1], 0)), 0)]
         if problem.outputs.shape[1] == 1:
             exact = problem.exact(most, last)
             if exact is not None:
-                return exact
+                return [exact]
 
         def solve(alpha: float, start: LinearFit | None) -> LinearFit:
             fit = problem.solve(alpha, start)
             job.report("features in use", fit.n_active, job.n_wanted)
             return fit
 
-        fits = descend(solve, falling(largest, _STEP, last or largest * _LAST), most=most)
-        if not all(fit.converged for fit in fits):
-            warnings.warn(
-                f"coordinate descent did not converge within max_iter={self.max_iter} sweeps: "
-                "raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        return fits[-1]
+        return descend(solve, falling(largest, _STEP, last or largest * _LAST), most=most)
 
 
 class _Problem:
@@ -309,7 +291,7 @@ class _Problem:
 def _first_of_size(
     alphas: FloatArray, coefs: FloatArray, most: int | None
 ) -> tuple[float, FloatArray, int] | None:
-    """Find the end of the first segment of a path on which so many features have coefficients.
+    """Find the end of the first segment of a path on which `most` features have coefficients.
 
     It is the middle of the segment if a feature leaves at its end. Returns the penalty, the
     coefficients and the number of steps, or None if there is none.
@@ -326,13 +308,13 @@ def _first_of_size(
     return None
 
 
-def _outputs(prepared: PreparedTarget) -> FloatArray:
+def _outputs(job: Job) -> FloatArray:
     """Return the centred outputs (n, q) that a target stands for."""
-    assert isinstance(prepared.data, Values)
+    outputs = job.outputs("which is not linear.").values
     columns: list[FloatArray] = []
-    for values in prepared.data.values:
-        if prepared.task not in ("classification", "multilabel"):
-            several = len(prepared.data.values) > 1
+    for values in outputs:
+        if not job.by_class:
+            several = len(outputs) > 1
             columns.append(values / values.std() if several and np.ptp(values) else values)
         elif np.unique(values).size == 2:
             columns.append(2 * values - 1)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from hsiclasso._checks import check_choice, check_count
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.dependency import Bins, Dependency, MeasuredBaseline, MeasureName
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import MultiOutput, Task
+from hsiclasso.targets import Target
 
 __all__ = ["MRMR"]
 
@@ -25,56 +24,38 @@ _COPY = 1 - 1e-12
 class MRMR(MeasuredBaseline):
     r"""Feature selection by minimum redundancy and maximum relevance (mRMR).
 
-    Features are chosen one by one: the next is that with the largest
+    Features are chosen one by one. The next feature is the one with the largest
 
     .. math:: I(x_j; y) - \frac1{|S|}\sum_{s \in S} I(x_j; x_s)
 
-    (``"difference"``, MID) or the quotient of the two terms (``"quotient"``, MIQ), S being the
-    features chosen so far. The mean is updated by the feature chosen last, so that m features
-    cost m comparisons of one column with all.
+    (``"difference"``, MID) or the largest quotient of the two terms (``"quotient"``, MIQ), where S
+    are the features chosen so far. Each choice updates the mean: m features cost m comparisons of
+    one column with all.
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features; ten by default, or all if there are fewer.
-    scheme : {"difference", "quotient"}
+    %(n_features_to_select)s
+    scheme : {"difference", "quotient"}, default="difference"
         MID or MIQ.
-    measure : {"mi", "parzen", "f", "correlation", "hsic", "nhsic", "nocco"}
+    measure : {"mi", "parzen", "f", "correlation", "hsic", "nhsic", "nocco"}, default="mi"
         ``"mi"``: mutual information of binned columns. ``"parzen"``: mutual information with
         Parzen windows. ``"f"``: the F-test with the target and the absolute correlation between
         features, as in the package mrmr_selection; ``"correlation"`` takes the correlation with
         the target too. The others are the kernel measures of `HSICLasso`.
-    bins : {"peng", "quantile", "levels"}
-        For ``"mi"``: three states, cut at mean -+ `threshold` deviations as in Peng's program;
-        `n_bins` states of equal size; or every distinct value a state. A column with no more
-        values than states keeps them, and so do classes and labels; a real target is cut like
-        the columns, with ``"levels"`` as with ``"peng"`` if it has many values.
-    threshold : float
-        Deviations from the mean at which ``"peng"`` cuts.
-    n_bins : int
-        States of ``"quantile"``.
-    x_width : float, optional
-        Width of kernels or windows, in deviations.
-    pool : int, optional
-        Only so many features of the largest relevance are candidates, and no more are selected
-        unless `n_features_to_select` says so; all by default.
-    task, y_kernel, y_width, y_transform, multioutput
-        How the target is understood, as in `HSICLasso`. States can be made of any values;
-        targets of other kinds need a measure with kernels.
-    n_jobs : int, optional
-        Threads; -1 takes all cores.
+    %(bins)s
+    pool : int, default=None
+        Consider only this many features, those of the largest relevance. No more are selected
+        unless `n_features_to_select` says so. By default all features are considered.
+    %(measured target)s
+    %(n_jobs)s
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features,)
-        Value of the criterion: of a selected feature when it was chosen, of the others at the
+    scores_ : ndarray of shape (n_features_in_,)
+        Value of the criterion: for a selected feature when it was chosen, for the others at the
         end.
-    relevance_ : ndarray of shape (n_features,)
-        Dependence of every feature on the target.
-    ranking_, selected_, result_
-        Places of all features; columns selected, best first; the same with names.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    %(relevance_)s
+    %(fitted)s
 
     References
     ----------
@@ -90,15 +71,7 @@ class MRMR(MeasuredBaseline):
     4
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="mRMR",
-        dependency="non-linear",
-        optimization="greedy",
-        form="none",
-        scalability="high",
-        tasks=ANY_TARGET,
-        cost="n d m",
-    )
+    traits = Traits("mRMR", "non-linear", "greedy", "none", "high", ANY_TARGET, "n d m")
 
     def __init__(
         self,
@@ -109,13 +82,9 @@ class MRMR(MeasuredBaseline):
         bins: Bins = "peng",
         threshold: float = 1.0,
         n_bins: int = 5,
-        x_width: float | None = None,
+        kernel: Any = "auto",
         pool: int | None = None,
-        task: Task = "auto",
-        y_kernel: Any = "auto",
-        y_width: Any = None,
-        y_transform: Literal["rank"] | None = None,
-        multioutput: MultiOutput = "auto",
+        target: str | Target = "auto",
         n_jobs: int | None = -1,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -124,13 +93,9 @@ class MRMR(MeasuredBaseline):
         self.bins = bins
         self.threshold = threshold
         self.n_bins = n_bins
-        self.x_width = x_width
+        self.kernel = kernel
         self.pool = pool
-        self.task = task
-        self.y_kernel = y_kernel
-        self.y_width = y_width
-        self.y_transform = y_transform
-        self.multioutput = multioutput
+        self.target = target
         self.n_jobs = n_jobs
 
     def _check(self) -> None:
@@ -142,10 +107,10 @@ class MRMR(MeasuredBaseline):
                 f"pool={self.pool} is less than n_features_to_select={wanted}: there would be too "
                 "few candidates."
             )
-        self._options()
+        super()._check()
 
     def _choose(self, job: Job) -> Choice:
-        dependency = self._options().relate(job, effective_n_jobs(self.n_jobs))
+        dependency = self._options().relate(job)
         relevance = dependency.relevance
         candidates = np.flatnonzero(job.varies)
         if self.pool is not None:
@@ -155,11 +120,11 @@ class MRMR(MeasuredBaseline):
         order, scores = self._search(job, dependency, relevance, candidates)
         outside = np.setdiff1d(np.arange(relevance.size), candidates)
         if outside.size and candidates.size:
-            # below every candidate, by their relevance
+            # these rank below every candidate, by their relevance
             least = min(scores[candidates].min(), 0.0) - 1.0
             scores[outside] = least + relevance[outside] / (1.0 + relevance.max())
         fill = self.n_features_to_select is not None or self.pool is None
-        return Choice(order, scores, dependency.task, relevance, fill=fill)
+        return Choice(scores, relevance, order=order, fill=fill)
 
     def _search(
         self, job: Job, dependency: Dependency, relevance: FloatArray, candidates: IntArray
@@ -192,5 +157,5 @@ class MRMR(MeasuredBaseline):
         if self.scheme == "difference":
             return relevance - redundancy
         score = relevance / np.maximum(redundancy, _FLOOR)
-        # as in mrmr_selection, what says the same as all chosen features is worth nothing
+        # as in mrmr_selection, a copy of all chosen features has score 0
         return np.where(redundancy > _COPY, 0.0, score) if self.measure == "f" else score

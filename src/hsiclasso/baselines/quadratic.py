@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
@@ -13,16 +13,16 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hsiclasso._checks import check_number
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.base import Choice, Job
 from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline, dependency_matrix
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.solvers import Certificate
 
 __all__ = [
     "DenseQuadratic",
     "LowRankQuadratic",
     "Lowest",
     "QuadraticBaseline",
-    "by_weight",
     "lowest_eigenvalue",
     "make_convex",
     "matters",
@@ -258,28 +258,65 @@ class QuadraticBaseline(MeasuredBaseline):
     """What quadratic programs over all dependences share."""
 
     shift: Literal["auto"] | float
+    #: What to do if there are too many features.
+    _remedy: ClassVar[str]
+
+    _entries = MeasuredBaseline._entries | {
+        "shift": """\
+shift : float or "auto", default="auto"
+        Constant to add to the diagonal of D. ``"auto"`` adds none if D is positive definite, and
+        else minus its lowest eigenvalue plus a margin for rounding errors.""",
+        "shifted": """\
+min_eigenvalue_ : float
+        Lowest eigenvalue of D before the shift; with landmarks, of D among them. NaN if no column
+        varies.
+    shift_ : float
+        Constant that was added to the diagonal.""",
+    }
 
     def _check(self) -> None:
         number = check_number("shift", self.shift, "'auto'")
         if number is not None and number < 0:
             raise InvalidInputError(
-                f"shift={self.shift!r}, but what is added to the diagonal must be >= 0, or 'auto'."
+                f"shift={self.shift!r}, but the constant added to the diagonal must be >= 0, or "
+                "'auto'."
             )
-        self._options()
+        super()._check()
         if self.measure == "f":
             raise InvalidInputError(
-                f"measure='f' has an F-test beside correlations, and {self.traits.title} weighs "
+                f"measure='f' has an F-test beside correlations, but {self.traits.title} weighs "
                 "relevance against redundancy on one scale: take measure='correlation'."
             )
 
-    def _check_size(self, varies: BoolArray, remedy: str) -> None:
+    def _choose(self, job: Job) -> Choice:
+        self._check_size(job)
+        dependency = self._options().relate(job)
+        self.relevance_ = dependency.relevance
+        self.coef_ = np.zeros(job.n_features)
+        self.certificate_ = Certificate(0.0, 0.0, 0)
+        unsolved = self._weigh(job, dependency)
+        words = self._words()
+        if self.shift_ > 0 and self.coef_.any():
+            words += f", with {self.shift_:.3g} added to the diagonal of the redundancies"
+        scores = np.abs(self.coef_)
+        return Choice(scores, self.relevance_, f"{words}.", unsolved=unsolved)
+
+    def _weigh(self, job: Job, dependency: Dependency) -> str:
+        """Set the weights and what belongs to them; return what did not converge."""
+        raise NotImplementedError
+
+    def _words(self) -> str:
+        """Say how many weights there are."""
+        raise NotImplementedError
+
+    def _check_size(self, job: Job) -> None:
         """Raise if there are too many features for a matrix between all of them."""
-        d = int(np.count_nonzero(varies))
+        d = int(np.count_nonzero(job.varies))
         if d > _MAX_FEATURES:
             raise InvalidInputError(
                 f"X has {d} columns that vary, but {self.traits.title} holds a dependence for "
                 f"every pair of them, which would take {8e-9 * d * d:.0f} GB, and more than once: "
-                f"at most {_MAX_FEATURES} are taken. {remedy}"
+                f"at most {_MAX_FEATURES} are taken. {self._remedy}"
             )
 
     def _redundancy(self, job: Job, dependency: Dependency) -> tuple[FloatArray, IntArray]:
@@ -303,9 +340,3 @@ class QuadraticBaseline(MeasuredBaseline):
 def matters(dependence: FloatArray) -> BoolArray:
     """Tell which dependences are more than rounding errors."""
     return np.asarray(dependence > _NOTHING * dependence.max(initial=0.0))
-
-
-def by_weight(weights: FloatArray, relevance: FloatArray) -> IntArray:
-    """Return the features that are not zero, largest weight first, ties by relevance."""
-    order = np.lexsort((np.arange(weights.size), -relevance, -np.abs(weights)))
-    return np.asarray(order[weights[order] != 0], dtype=np.int64)

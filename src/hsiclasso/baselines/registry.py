@@ -50,7 +50,7 @@ _OWN = {
         optimization="convex",
         form="primal",
         scalability="high",
-        tasks=ANY_TARGET,
+        targets=ANY_TARGET,
         cost="n r^2 (d + c m)",
     )
     for name, title in (("hsic_lasso", "HSIC Lasso"), ("nocco_lasso", "NOCCO Lasso"))

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.baselines.parts import for_parts
 from hsiclasso.data import Source
-from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Embedding, Gaussian
-from hsiclasso.embedding.scale import standardised
+from hsiclasso.kernels import Gaussian
+from hsiclasso.kernels.scale import standardise
 
 __all__ = [
     "Bandwidth",
@@ -111,9 +111,9 @@ class KernelSmoothing:
         """Return the smoother of a column (n,) that varies."""
         n = column.size
         # narrow kernels have long expansions in closed form: the least rank pays many times over
-        embedding = Embedding(Gaussian(self.width(n)), method="cholesky")
-        rows, _ = embedding.expand(column, _LEFT / n)
-        rows = rows.copy()  # the room for rows that were not needed is given back
+        kernel, z, ones = Gaussian(self.width(n), "cholesky"), column[None].copy(), np.ones((1, n))
+        kernel.scale(z, ones)
+        rows = kernel.rows(z, _LEFT, ones[0])[0].copy()  # gives back room that was not needed
         mass = rows.sum(axis=1) @ rows
         # rows of S sum to 1, and |S|^2 <= |S|_1 |S|_inf: the largest sum of a column of S
         largest = float(((rows @ (1 / mass)) @ rows).max())
@@ -145,13 +145,14 @@ class SplineSmoothing:
     def make(self, column: FloatArray) -> Smoother:
         """Return the smoother of a column (n,) that varies."""
         block = column[None].copy()
-        standardised(block)
+        standardise(block, np.ones_like(block))
+        (values,) = block
         places = np.linspace(0, column.size - 1, self.n_knots)
-        knots = np.unique(np.interp(places, np.arange(column.size), np.sort(block[0])))
+        knots = np.unique(np.interp(places, np.arange(column.size), np.sort(values)))
         ends = np.repeat(knots[[0, -1]], _DEGREE)
         breaks = np.concatenate([ends[:_DEGREE], knots, ends[_DEGREE:]])
         splines = BSpline(breaks, np.eye(breaks.size - _DEGREE - 1), _DEGREE)
-        basis = splines(block[0])
+        basis = splines(values)
         basis -= basis.mean(axis=0)
         _, sizes, rows = np.linalg.svd(basis.T, full_matrices=False)
         rank = int(np.count_nonzero(sizes > _DEPENDENT * sizes[0]))
@@ -192,7 +193,7 @@ class SmootherBank:
         values: FloatArray,
         report: Callable[[int], None] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        r"""Smooth several functions by each of some columns, and compare what comes of them.
+        r"""Smooth several functions by each of some columns, and return their products.
 
         Parameters
         ----------
@@ -216,16 +217,13 @@ class SmootherBank:
         # looked at again
         keep = columns.size * n * _USUAL_RANK * 8 <= _ROOM
 
-        def work(part: slice) -> int:
+        def work(part: slice) -> None:
             for place, smoother in enumerate(self._smoothers(columns[part], keep), part.start):
                 smooth = smoother(values)
                 grams[place] = smooth @ smooth.T / n
                 norms[place] = smoother.norm
-            return len(columns[part])
 
-        step = max(1, _BLOCK // n)
-        parts = [slice(k, min(k + step, columns.size)) for k in range(0, columns.size, step)]
-        run_threaded(work, parts, self._n_threads, report)
+        for_parts(work, columns.size, max(1, _BLOCK // n), self._n_threads, report)
         return grams, norms
 
     def _smoothers(self, columns: IntArray, keep: bool) -> list[Smoother]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
-from hsiclasso.baselines.base import REAL_TARGET, Baseline, Choice, Job, Traits
+from hsiclasso.baselines.base import (
+    REAL_TARGET,
+    Baseline,
+    Choice,
+    Job,
+    Traits,
+    by_score,
+    check_unused,
+)
 from hsiclasso.baselines.descent import descend, falling
 from hsiclasso.baselines.smoothers import (
     Bandwidth,
@@ -22,9 +27,8 @@ from hsiclasso.baselines.smoothers import (
     Smoothing,
     SplineSmoothing,
 )
-from hsiclasso.dependence import Values
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.targets import TargetOptions, Task
+from hsiclasso.targets import Target
 
 __all__ = ["SpAM", "SpAMPath"]
 
@@ -88,54 +92,47 @@ class SpAM(Baseline):
 
     Parameters
     ----------
-    n_features_to_select : int, optional
-        Number of features. By default ten, or all if there are fewer, unless `alpha` or
-        `criterion` is given, beside which it is the largest number allowed.
-    smoother : {"kernel", "spline"}
+    n_features_to_select : int, default=None
+        Number of features; by default ten, or all if there are fewer. With `alpha` or
+        `criterion`, the most features to select; by default any number.
+    smoother : {"kernel", "spline"}, default="kernel"
         ``"kernel"``: local means under a Gaussian kernel (Nadaraya-Watson), as in the authors'
         experiments. ``"spline"``: least squares on cubic splines, by which the model is exactly a
         group lasso.
-    bandwidth : float or "plugin"
+    bandwidth : float or "plugin", default="plugin"
         Width of the kernel in standard deviations of the feature; ``"plugin"`` is
         :math:`0.6\,n^{-1/5}`.
-    n_knots : int
+    n_knots : int, default=5
         Knots of the splines, at evenly spaced quantiles: a function has ``n_knots + 1`` degrees
         of freedom, or fewer if the feature has few distinct values.
-    alpha : float, optional
+    alpha : float, default=None
         Penalty :math:`\lambda > 0` at which to stop, in the units of the target. From
         `alpha_max_` on no feature is selected.
-    criterion : {None, "cp"}
+    criterion : {None, "cp"}, default=None
         ``"cp"`` chooses the penalty by the authors' :math:`C_p`, see `SpAMPath`, and with it the
         number of features. The path then goes on while the degrees of freedom that shrinking
         leaves are at most half the number of samples, so that its last model tells the variance
         of the noise.
-    task : {"auto", "regression", "ordinal", "counts"}
-        What the target is. ``"auto"`` takes whole numbers with few distinct values for classes,
-        which are refused: pass ``"regression"`` to have them taken as numbers.
-    n_alphas : int
+    %(target)s
+        A kernel of the target is refused. ``"auto"`` takes whole numbers with few distinct values
+        for classes, which SpAM does not serve: pass ``"real"`` to treat them as numbers.
+    n_alphas : int, default=100
         Penalties between the largest and `alpha_ratio_min` times the largest, evenly spaced on
         the logarithmic scale.
-    alpha_ratio_min : float
+    alpha_ratio_min : float, default=1e-3
         Share of the largest penalty at which the path ends.
-    tol : float
+    tol : float, default=1e-6
         Backfitting ends when a cycle moves no function by more than this share of the target's
         standard deviation (in the root of the mean square).
-    max_iter : int
+    max_iter : int, default=1000
         Most cycles at one penalty.
-    n_jobs : int, optional
-        Threads; -1 for all cores.
+    %(n_jobs)s
 
     Attributes
     ----------
-    selected_ : ndarray of int
-        Columns, best first.
     scores_ : ndarray of shape (n_features_in_,)
         :math:`\|f_j\|/\sqrt n`; features without a function are ranked by :math:`s_j =
         \|S_j r\|/\sqrt n` with the residual r.
-    ranking_ : ndarray of int of shape (n_features_in_,)
-        Rank of every column; 1 is best.
-    result_ : RankingResult
-        Selected features by name.
     functions_ : ndarray of shape (n, n_samples)
         Fitted functions at the samples, of the features that the model chose, as in `selected_`.
     alpha_ : float
@@ -146,6 +143,7 @@ class SpAM(Baseline):
         Models at the penalties up to there.
     n_iter_ : int
         Most cycles that a penalty took.
+    %(fitted)s
 
     See Also
     --------
@@ -176,14 +174,8 @@ class SpAM(Baseline):
     (4, 200)
     """
 
-    traits: ClassVar[Traits] = Traits(
-        title="SpAM",
-        dependency="additive non-linear",
-        optimization="convex",
-        form="primal",
-        scalability="medium",
-        tasks=REAL_TARGET,
-        cost="n d r per sweep",
+    traits = Traits(
+        "SpAM", "additive non-linear", "convex", "primal", "medium", REAL_TARGET, "n d r per sweep"
     )
 
     def __init__(
@@ -195,7 +187,7 @@ class SpAM(Baseline):
         n_knots: int = _N_KNOTS,
         alpha: float | None = None,
         criterion: Literal["cp"] | None = None,
-        task: Task = "auto",
+        target: str | Target = "auto",
         n_alphas: int = 100,
         alpha_ratio_min: float = 1e-3,
         tol: float = 1e-6,
@@ -208,7 +200,7 @@ class SpAM(Baseline):
         self.n_knots = n_knots
         self.alpha = alpha
         self.criterion = criterion
-        self.task = task
+        self.target = target
         self.n_alphas = n_alphas
         self.alpha_ratio_min = alpha_ratio_min
         self.tol = tol
@@ -216,7 +208,6 @@ class SpAM(Baseline):
         self.n_jobs = n_jobs
 
     def _check(self) -> None:
-        TargetOptions(task=self.task)
         self._check_smoother()
         if self.alpha is not None:
             check_positive("alpha", self.alpha)
@@ -239,24 +230,18 @@ class SpAM(Baseline):
         plugin = isinstance(self.bandwidth, str) and self.bandwidth == "plugin"
         if not plugin:
             check_positive("bandwidth", self.bandwidth)
-        if self.smoother == "spline" and not plugin:
-            raise InvalidInputError(
-                f"bandwidth={self.bandwidth!r} has no meaning beside smoother='spline': leave it "
-                "out, and set n_knots."
-            )
-        if self.smoother == "kernel" and self.n_knots != _N_KNOTS:
-            raise InvalidInputError(
-                f"n_knots={self.n_knots!r} has no meaning beside smoother='kernel': leave it out, "
-                "and set bandwidth."
-            )
+        if self.smoother == "spline":
+            check_unused("bandwidth", self.bandwidth, "plugin", "smoother='spline'")
+        else:
+            check_unused("n_knots", self.n_knots, _N_KNOTS, "smoother='kernel'")
 
     def _choose(self, job: Job) -> Choice:
-        target, task = self._target(job)
+        target = _centred(job)
         job.check_numbers()
         smoothing: Smoothing = SplineSmoothing(self.n_knots)
         if self.smoother == "kernel":
             smoothing = KernelSmoothing(self.bandwidth)
-        bank = SmootherBank(job.source, smoothing, n_threads=effective_n_jobs(self.n_jobs))
+        bank = SmootherBank(job.source, smoothing, n_threads=job.n_threads)
         total = int(np.count_nonzero(job.varies))
         screen = Screen(
             bank, job.varies, target, lambda done: job.report("features smoothed", done, total)
@@ -268,30 +253,21 @@ class SpAM(Baseline):
             fits = self._descend(solver, job)
         self.path_ = _summary(fits, job.n_features)
         fit = fits[self._chosen()]
-        self._warn_of_convergence(fits)
+        self.n_iter_ = max(1, *(fit.n_iter for fit in fits))
         scores = fit.sizes(job.n_features)
         strengths = screen.all_strengths(fit.residual)
-        order = np.argsort(-scores, kind="stable")[: fit.n_active]
-        counted = self.alpha is None and self.criterion is None
-        if counted or self.n_features_to_select is not None:
-            order = order[: job.n_wanted]
+        fill = self.alpha is None and self.criterion is None
+        free = not fill and self.n_features_to_select is None
+        order = by_score(scores, strengths)[: None if free else job.n_wanted]
         self.alpha_ = fit.alpha
         self.functions_ = np.array([fit.functions[int(k)] for k in order])
         self.functions_ = self.functions_.reshape(order.size, job.n_samples)
         message = f"{fit.n_active} features have a function at penalty {fit.alpha:.4g}."
-        return Choice(order, scores, task, strengths, message, fill=counted)
+        unsolved = self._unsolved(fits)
+        return Choice(scores, strengths, message, order, fill=fill, unsolved=unsolved)
 
-    def _target(self, job: Job) -> tuple[FloatArray, str]:
-        """Return the centred target and what it is."""
-        prepared = job.target(TargetOptions(task=self.task))
-        assert isinstance(prepared.data, Values)
-        values = prepared.data.values
-        if len(values) > 1:
-            raise InvalidInputError(
-                f"y has {len(values)} outputs, but SpAM serves one: fit it to each of them, or use "
-                "HSICLasso or LassoPath, which serve several together."
-            )
-        return values[0] - values[0].mean(), prepared.task
+    def _without_kernel(self) -> str:
+        return self.traits.title
 
     def _descend(self, solver: Backfitting, job: Job) -> list[AdditiveFit]:
         """Solve along the path to where it is to end."""
@@ -320,17 +296,27 @@ class SpAM(Baseline):
             allowed = self.path_.n_active <= most
         return int(np.argmin(np.where(allowed, self.path_.cp, np.inf)))
 
-    def _warn_of_convergence(self, fits: list[AdditiveFit]) -> None:
-        self.n_iter_ = max(1, *(fit.n_iter for fit in fits))
+    def _unsolved(self, fits: list[AdditiveFit]) -> str:
+        """Say at which penalties backfitting did not converge."""
         failed = [fit.alpha for fit in fits if not fit.converged]
-        if failed:
-            warnings.warn(
-                f"backfitting did not converge within max_iter={self.max_iter} cycles at "
-                f"{len(failed)} of {len(fits)} penalties, first at {failed[0]:.4g}: raise max_iter "
-                "or tol, or select fewer features.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+        if not failed:
+            return ""
+        return (
+            f"backfitting did not converge within max_iter={self.max_iter} cycles at "
+            f"{len(failed)} of {len(fits)} penalties, first at {failed[0]:.4g}: raise max_iter or "
+            "tol, or select fewer features."
+        )
+
+
+def _centred(job: Job) -> FloatArray:
+    """Return the target of mean 0."""
+    values = job.outputs("which is not additive.").values
+    if len(values) > 1:
+        raise InvalidInputError(
+            f"y has {len(values)} outputs, but SpAM serves one: fit it to each of them, or use "
+            "HSICLasso or LassoPath, which serve several together."
+        )
+    return np.asarray(values[0] - values[0].mean())
 
 
 def _summary(fits: list[AdditiveFit], n_features: int) -> SpAMPath:

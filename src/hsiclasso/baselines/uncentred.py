@@ -11,63 +11,51 @@ those of the vectors :math:`(\sqrt{2n}\, \tilde m,\; n s)`.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy import sparse
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.dependence import Affinity, Censored, Graph, Pairwise, TargetData, Values
-from hsiclasso.dependence.graphs import GraphOperator
-from hsiclasso.dependence.pairwise import pairwise_gram
-from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Embedding, Features, Kernel, Laplace, vector_rows
-from hsiclasso.embedding.laplace import laplace_product
-from hsiclasso.selectors.targets import PreparedTarget
-from hsiclasso.solvers import QuadraticProblem
+from hsiclasso.baselines.parts import for_parts
+from hsiclasso.dependence import Problem
+from hsiclasso.kernels import Kernel
+from hsiclasso.kernels.recursions import laplace_product
+from hsiclasso.targets import Links, Similarity, TargetData, Values
+from hsiclasso.targets.graph import GraphOperator
 
-__all__ = ["UncentredProblem", "evaluated"]
+__all__ = ["UncentredProblem"]
 
 #: Columns whose means are computed together.
 _STEP = 64
 
 
-def evaluated(prepared: PreparedTarget) -> PreparedTarget:
-    """Evaluate a function of two samples on all pairs, once and for all."""
-    data = prepared.data
-    if not isinstance(data, Pairwise):
-        return prepared
-    return replace(prepared, data=Affinity(pairwise_gram(data.items, data.function)))
-
-
 class UncentredProblem:
-    """A problem of centred Gram matrices, turned to that of the matrices as they are.
+    """The quadratic problem of Gram matrices as they are, from that of the centred ones.
 
     Parameters
     ----------
-    problem : QuadraticProblem
-        That of the centred matrices.
-    features : Features
-        The features it is about.
+    problem : Problem
+        The problem of the centred matrices.
     target : TargetData
-        The target it is about.
+        Its target.
     n_threads : int
     """
 
-    def __init__(
-        self, problem: QuadraticProblem, features: Features, target: TargetData, *, n_threads: int
-    ) -> None:
-        tol = features.tol
+    def __init__(self, problem: Problem, target: TargetData, *, n_threads: int) -> None:
+        features = problem.features
+        n, d, error = features.n_samples, features.n_features, features.gram_error
         self._problem = problem
-        self._means = np.empty((features.n_features, features.n_samples + 1))
+        self._means = np.empty((d, n + 1))
 
-        def fill(part: slice) -> int:
-            self._fill(features, np.arange(features.n_features)[part])
-            return 0
+        def fill(part: slice) -> None:
+            some = features.scaled(np.arange(d)[part])
+            means = [
+                _row_means(one.z, one.kernel, 0.1 * error) if one.varies else np.zeros(n)
+                for one in some
+            ]
+            self._means[part] = _vectors(np.array(means))
 
-        starts = range(0, features.n_features, _STEP)
-        run_threaded(fill, [slice(start, start + _STEP) for start in starts], n_threads)
-        mean = _vector(_target_means(target, features.n_samples, tol))
+        for_parts(fill, d, _STEP, n_threads)
+        (mean,) = _vectors(_target_means(target, n, 0.01 * error)[None])
         self.linear: FloatArray = problem.linear + self._means @ mean
         self.target_norm2 = float(problem.target_norm2 + mean @ mean)
 
@@ -79,49 +67,32 @@ class UncentredProblem:
         """Return the inner products of the matrices of features `rows` and `cols`."""
         return np.asarray(self._problem.block(rows, cols) + self._means[rows] @ self._means[cols].T)
 
-    def _fill(self, features: Features, columns: IntArray) -> None:
-        for embedding, places in features.by_embedding(columns):
-            some = columns[places]
-            for column, values in zip(some, features.source.block(some).T, strict=True):
-                self._means[column] = _vector(_row_means(values, embedding))
 
-
-def _vector(means: FloatArray) -> FloatArray:
-    """Vector whose inner products are what centring takes away."""
-    n = means.size
-    whole = float(means.mean())
-    return np.append(np.sqrt(2 * n) * (means - whole), n * whole)
-
-
-def _row_means(values: FloatArray, embedding: Embedding) -> FloatArray:
-    """Row means of the Gram matrix of a column; zeros if it does not vary."""
-    n = values.size
-    if isinstance(embedding.kernel, Laplace):
-        scaled = values[None].copy()
-        _, varying = embedding.prepare(scaled, 0.0)
-        return np.asarray(laplace_product(scaled[0], np.full((1, n), varying.size / n))[0])
-    rows, _ = embedding.expand(values, 0.1 * embedding.tol)
-    return np.asarray(rows.mean(axis=1) @ rows)
-
-
-def _target_means(data: TargetData, n: int, tol: float) -> FloatArray:
-    """Row means of the matrix of a target."""
-    if isinstance(data, Values):
-        return _output_means(data, data.kernel, tol)
-    if isinstance(data, Graph):
+def _target_means(data: TargetData, n: int, left: float) -> FloatArray:
+    """Row means of the matrix of a target, up to a share of its trace."""
+    if isinstance(data, Links):
         operator = GraphOperator(sparse.csr_array(data.adjacency), data.kernel)
         return operator.product(np.full((n, 1), 1 / n))[:, 0]
-    # functions of two samples are evaluated, and censored times not served
-    assert not isinstance(data, Censored | Pairwise)
-    return np.asarray(data.matrix @ np.full(n, 1 / n))
+    if isinstance(data, Similarity):
+        return np.asarray(data.values @ np.full(n, 1 / n))
+    # functions of two objects are evaluated by now, and censored times are not served
+    assert isinstance(data, Values)
+    parts = data.scaled(np.ones((1, n)))
+    means = [_row_means(z, data.kernel, left) for z in parts if np.ptp(z)]
+    return np.asarray(np.sum(means, axis=0) / len(parts))
 
 
-def _output_means(data: Values, kernel: Kernel, tol: float) -> FloatArray:
-    if data.averaged or len(data.values) == 1:
-        # the target's matrix is made tighter than those of features
-        embedding = Embedding(kernel, max(0.1 * tol, 1e-12))
-        return np.asarray(
-            np.mean([_row_means(values, embedding) for values in data.values], axis=0)
-        )
-    rows, _ = vector_rows(data.values, kernel, 0.01 * tol)
+def _row_means(z: FloatArray, kernel: Kernel, left: float) -> FloatArray:
+    """Row means of the Gram matrix of scaled columns (q, n), up to a share of its trace."""
+    n = z.shape[1]
+    if kernel.has_recursion:
+        return np.asarray(laplace_product(z[0], np.full((1, n), 1 / n))[0])
+    rows, _ = kernel.rows(z, left * n, np.ones(n))
     return np.asarray(rows.mean(axis=1) @ rows)
+
+
+def _vectors(means: FloatArray) -> FloatArray:
+    """Return vectors (k, n + 1) whose inner products are what centring takes away."""
+    n = means.shape[1]
+    whole = means.mean(axis=1, keepdims=True)
+    return np.hstack([np.sqrt(2 * n) * (means - whole), n * whole])

@@ -11,6 +11,7 @@ from hsiclasso import __version__
 from hsiclasso.cli.compare import compare
 from hsiclasso.cli.demo import demo
 from hsiclasso.cli.select import select
+from hsiclasso.cli.words import in_options
 from hsiclasso.errors import InvalidInputError, MissingExtraError
 
 __all__ = ["app"]
@@ -31,7 +32,9 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (InvalidInputError, MissingExtraError) as error:
+        except InvalidInputError as error:
+            raise _Failure(in_options(str(error), self._options(ctx))) from error
+        except MissingExtraError as error:
             raise _Failure(str(error)) from error
         except OSError as error:
             if error.errno == errno.EPIPE:  # the reader of a pipe left: click ends quietly
@@ -40,6 +43,11 @@ class _Group(click.Group):
         except KeyboardInterrupt:
             click.echo("Interrupted", err=True)
             ctx.exit(_INTERRUPTED)
+
+    def _options(self, ctx: click.Context) -> set[str]:
+        """Return the options of the command that was called."""
+        command = self.commands[ctx.invoked_subcommand or ""]
+        return {option for param in command.params for option in param.opts}
 
 
 @click.group("hsiclasso", cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from hsiclasso.cli.choices import Choices
 from hsiclasso.cli.terminal import (
     certificate_line,
     clean_warnings,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hsiclasso.data import Source
-    from hsiclasso.selectors import Selection
+    from hsiclasso.selectors import SelectionResult
 
 __all__ = ["demo"]
 
@@ -41,7 +40,7 @@ class _Example:
     source: Source
     y: Any
     n_features: int
-    y_transform: Literal["rank"] | None = None
+    transform: Literal["rank"] | None = None
     causal: frozenset[str] | None = None
 
 
@@ -103,7 +102,7 @@ def _synthetic() -> Iterator[_Example]:
         "data2", as_source(X), y, 6, causal=_names(causal),
     )  # fmt: skip
     yield _Example(
-        "Data2, ranks of the target (--y-transform rank)",
+        "Data2, ranks of the target (--transform rank)",
         f"{formula} Ranks tame the tails.",
         "data2-rank", as_source(X), y, 6, "rank", _names(causal),
     )  # fmt: skip
@@ -137,32 +136,31 @@ def _run(example: _Example, out_dir: Path, console: Console) -> Path:
 
     begin = time.perf_counter()
     with clean_warnings():
-        selection = _select(example.source, example.y, example.n_features, example.y_transform)
+        result = _select(example.source, example.y, example.n_features, example.transform)
     seconds = time.perf_counter() - begin
-    result = selection.result
     console.print()
     console.print(Text(example.title, style="bold"))
     console.print(Text(example.note), soft_wrap=True)
     console.print(feature_table(result, example.causal))
     console.print(summary_line(result), soft_wrap=True)
     console.print(certificate_line(result), soft_wrap=True)
-    found = "" if example.causal is None else f"{_found(selection, example.causal)}; "
+    found = "" if example.causal is None else f"{_found(result, example.causal)}; "
     console.print(f"{found}selection took {seconds:.2f} s", highlight=False)
     path = out_dir / f"{example.stem}.png"
-    save_figure(result, selection.path, path)
+    save_figure(result, path)
     return path
 
 
 def _select(
-    source: Source, y: Any, n_features: int, y_transform: Literal["rank"] | None = None
-) -> Selection:
-    from hsiclasso.selectors import TargetOptions, select
+    source: Source, y: Any, n_features: int, transform: Literal["rank"] | None = None
+) -> SelectionResult:
+    from hsiclasso import Auto, HSICLasso
 
-    settings = Choices(n_features=n_features).settings(TargetOptions(transform=y_transform))
-    return select(source, y, settings)
+    selector = HSICLasso(n_features, target=Auto(transform=transform), n_neighbors=3)
+    return selector.fit(source, y).result_
 
 
-def _found(selection: Selection, causal: frozenset[str]) -> str:
+def _found(result: SelectionResult, causal: frozenset[str]) -> str:
     """Count the causal features among as many of the heaviest."""
-    hits = len(causal.intersection(selection.result.names[: len(causal)]))
+    hits = len(causal.intersection(result.names[: len(causal)]))
     return f"{hits} of the {len(causal)} heaviest features are causal"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from hsiclasso.cli.parse import METHODS, joint, kernels, methods, nonzero, observed, width
+from hsiclasso.cli.names import read_names
 from hsiclasso.cli.sections import section
 
 __all__ = ["compare_options", "select_options"]
@@ -17,7 +17,20 @@ __all__ = ["compare_options", "select_options"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _FILE = click.Path(path_type=Path)
-_POSITIVE = click.FloatRange(min=0, min_open=True)
+_KINDS = read_names("targets/__init__.py", "TARGETS")
+#: Kinds that no option of its own says.
+_NAMED_KINDS = ", ".join(kind for kind in _KINDS if kind not in ("affinity", "graph"))
+_GRAPH_KERNELS = read_names("targets/graph.py", "GRAPH_KERNELS")
+_KERNELS = ", ".join(read_names("kernels/registry.py", "KERNELS"))
+_METHODS = (
+    *read_names("baselines/registry.py", "METHODS"),
+    *read_names("baselines/registry.py", "BASELINES"),
+)
+
+
+def _choice(file: str, variable: str, *more: str) -> click.Choice[str]:
+    return click.Choice([*more, *read_names(file, variable)])
+
 
 _target = section("Target (--target, --survival, --affinity or --graph)")
 _columns = section("Columns")
@@ -35,7 +48,7 @@ _TARGET = (
     ),
     _target(
         "--survival", nargs=2, metavar="TIME EVENT",
-        help="Columns of a censored target; EVENT is 1 if it came, 0 if observation ended.",
+        help="Columns of a censored target; EVENT is 1 if the event was observed, 0 if censored.",
     ),
     _target(
         "--affinity", type=_FILE,
@@ -43,26 +56,26 @@ _TARGET = (
     ),
     _target("--graph", type=_FILE, help="Links between the samples, as such a matrix."),
     _target(
-        "--graph-kernel", type=click.Choice(["diffusion", "regularised_laplacian"]),
-        help="Kernel made of the links.  [default: diffusion]",
+        "--graph-kernel", type=click.Choice(_GRAPH_KERNELS), metavar="NAME",
+        help=f"Kernel made of the links: {' or '.join(_GRAPH_KERNELS)}.  [default: diffusion]",
     ),
-    _target("--beta", type=_POSITIVE, help="How far it reaches over the links.  [default: 1.0]"),
+    _target("--beta", type=float, help="How far it reaches over links.  [default: 1.0]"),
     _target(
-        "--task",
-        type=click.Choice(
-            ["auto", "classification", "regression", "ordinal", "counts", "multilabel", "survival"]
-        ),
-        default="auto", metavar="NAME", show_default=True,
-        help="What the target is: classification, regression, ordinal, counts, multilabel or "
-        "survival; auto looks at its values.",
+        "--kind", type=click.Choice(_KINDS), metavar="NAME",
+        help=f"What the target is: {_NAMED_KINDS}.  [default: auto, which looks at "
+        "its values]",
     ),
     _target(
-        "--multioutput", type=click.Choice(["auto", "joint", "average"]),
-        help="One kernel on several targets, or one each.  [default: auto]",
+        "--outputs", type=_choice("targets/values.py", "Outputs"), metavar="NAME",
+        help="joint: one kernel on several targets; average: one each.  [default: auto]",
     ),
     _target(
-        "--y-transform", type=click.Choice(["none", "rank"]), default="none", show_default=True,
+        "--transform", type=click.Choice(["rank"]),
         help="Replace a real target by its ranks, which tames heavy tails.",
+    ),
+    _target(
+        "--target-kernel", metavar="NAME[:WIDTH]",
+        help="Kernel of the target.  [default: delta for classes and labels, else gaussian]",
     ),
 )  # fmt: skip
 _COLUMNS = (
@@ -82,12 +95,12 @@ _PRINTED = (
 _SELECT = (
     *_TARGET,
     _target(
-        "--missing-target", type=click.Choice(["error", "drop"]), default="error",
-        show_default=True, help="Whether to drop the rows without a target.",
+        "--missing-target", type=_choice("targets/base.py", "MissingTarget"),
+        help="Whether to drop the rows without a target.  [default: error]",
     ),
     *_COLUMNS,
     _columns(
-        "--joint", multiple=True, metavar="NAME=COL,COL", callback=joint,
+        "--joint", multiple=True, metavar="NAME=COL,COL",
         help="Feature made of several columns, such as coordinates; repeatable.",
     ),
     _columns("--weights", metavar="NAME", help="Column of sample weights."),
@@ -96,32 +109,29 @@ _SELECT = (
         help="Column, such as batch or age, to remove the influence of; repeatable.",
     ),
     _columns(
-        "--covariate-method", type=click.Choice(["project", "subtract"]),
-        help="Remove functions of them from features and target, or take their matrix from the "
-        "target's.  [default: project]",
+        "--covariate-method", type=click.Choice(["project", "subtract"]), default="project",
+        show_default=True,
+        help="Remove functions of them from features and target, or subtract their kernel matrix "
+        "from the target's.",
     ),
     _columns(
         "--missing", type=click.Choice(["error", "ignore"]), default="error", show_default=True,
         help="ignore judges each feature on the samples on which it is observed.",
     ),
     _columns(
-        "--min-observed", metavar="SHARE|NUMBER", callback=observed,
+        "--min-observed", metavar="SHARE|NUMBER",
         help="Samples on which a feature must be observed to be judged.  [default: 0.5]",
     ),
     _size(
-        "-k", "--n-features", type=click.IntRange(min=1),
+        "-k", "--n-features", type=int,
         help="Features to select.  [default: 10, unless --alpha is given]",
     ),
-    _size("--n-groups", type=click.IntRange(min=1), help="Groups to select, with --groups."),
-    _size("--alpha", type=click.FloatRange(min=0), help="Penalty at which to stop."),
     _size(
-        "--alpha-ratio", type=click.FloatRange(0, 1),
-        help="The same as a share of the largest penalty.",
+        "--alpha", metavar="PENALTY",
+        help="Where to stop instead: at a penalty; at a share of the largest one, as in "
+        "ratio:0.1; or where aic or bic, an information criterion, is best.",
     ),
-    _size(
-        "--criterion", type=click.Choice(["aic", "bic"]),
-        help="Let an information criterion choose the number of features.",
-    ),
+    _size("--n-groups", type=int, help="Groups to select, with --groups."),
     _penalty("--keep", multiple=True, metavar="NAME", help="Column to keep always; repeatable."),
     _penalty(
         "--exclude", multiple=True, metavar="NAME", help="Column never to select; repeatable."
@@ -131,58 +141,43 @@ _SELECT = (
         help="Select groups of features: a .csv or .tsv file of features and their groups.",
     ),
     _penalty(
-        "--l1-ratio", type=click.FloatRange(0, 1), default=0.0, show_default=True,
-        help="With groups, share of the l1 part: above 0, features within groups are selected "
-        "too.",
+        "--penalty", type=_choice("selectors/penalties.py", "PENALTIES"),
+        help="With an elastic net, redundant features share weight.  [default: lasso]",
     ),
     _penalty(
-        "--ridge", type=click.FloatRange(min=0), default=0.0, show_default=True,
-        help="Ridge part of the elastic net: redundant features share weight.",
+        "--l1-ratio", type=float,
+        help="Share of the l1 part of an elastic net  [default: 0.5]; with --groups, above 0 "
+        "selects features within groups too  [default: 0].",
     ),
     _kernel(
-        "--method", type=click.Choice(["hsic", "nhsic", "nocco"]), default="hsic",
+        "--method", type=_choice("kernels/measures.py", "MEASURES"), default="hsic",
         show_default=True,
         help="HSIC Lasso, the same with normalised Gram matrices, or NOCCO Lasso.",
     ),
-    _kernel("--epsilon", type=_POSITIVE, help="NOCCO's regularisation.  [default: 0.001]"),
+    _kernel("--epsilon", type=float, help="NOCCO's regularisation.  [default: 0.001]"),
     _kernel(
-        "--x-kernel", multiple=True, metavar="[WHICH=]NAME", callback=kernels,
-        help="gaussian, laplace, delta, plain_delta, linear or polynomial, for all columns; or "
-        "repeatable, for WHICH: a column, a --joint feature, or number, bool, category, text. "
-        "[default: gaussian for numbers, plain_delta for others]",
+        "--kernel", multiple=True, metavar="[WHICH=]NAME[:WIDTH]",
+        help=f"Kernel of all columns: {_KERNELS}; or, repeatable, of WHICH: a column, a --joint "
+        "feature, or number, bool, category, text. A width is in standard deviations, as in "
+        "gaussian:0.5; several, as in gaussian:0.5,1,2, stand for the mean of their kernels; "
+        "laplace:median takes the median distance.  [default: gaussian of width 1 for numbers, "
+        "plain_delta for others]",
     ),
     _kernel(
-        "--y-kernel",
-        type=click.Choice(
-            ["auto", "gaussian", "delta", "plain_delta", "laplace", "linear", "polynomial"]
-        ),
-        metavar="NAME",
-        help="The same of the target.  [default: delta for classes and labels, else gaussian]",
-    ),
-    _kernel(
-        "--x-width", metavar="NUMBER|median", callback=width,
-        help="Kernel width of the features, in standard deviations; several, as in 0.5,1,2, "
-        "stand for the mean of their kernels.  [default: 1.0]",
-    ),
-    _kernel(
-        "--y-width", metavar="NUMBER|median", callback=width,
-        help="The same of a real target.  [default: 1.0]",
-    ),
-    _kernel(
-        "--tol", type=_POSITIVE, default=1e-6, show_default=True,
+        "--gram-error", type=float, default=1e-6, show_default=True,
         help="Guaranteed relative error of a feature's Gram matrix.",
     ),
     _kernel(
-        "--solver", type=click.Choice(["auto", "homotopy", "cd", "dal"]), default="auto",
+        "--solver", type=_choice("solvers/solve.py", "SOLVERS", "auto"), default="auto",
         show_default=True, help="All reach the same certified optimum.",
     ),
     _kernel(
-        "--n-jobs", type=int, metavar="NUMBER", default=-1, show_default=True, callback=nonzero,
-        help="Threads; -1 takes all cores.",
+        "--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 takes all cores."
     ),
     _output(
-        "--neighbors", type=click.IntRange(min=0), default=3, show_default=True,
-        help="Redundant neighbours found for each feature; the table shows those above 0.2.",
+        "--neighbors", type=int, default=3, show_default=True,
+        help="Most similar features found for each selected one, by one more pass over the "
+        "table; 0 spares it. The table shows those above 0.2.",
     ),
     _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
     _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
@@ -193,12 +188,12 @@ _COMPARE = (
     *_TARGET,
     *_COLUMNS,
     _methods(
-        "-k", "--n-features", type=click.IntRange(min=1), default=10, show_default=True,
+        "-k", "--n-features", type=int, default=10, show_default=True,
         help="Features that each method is to select.",
     ),
     _methods(
-        "--methods", metavar="NAME,NAME", callback=methods,
-        help=f"Methods to compare: {', '.join(METHODS)}.  [default: all]",
+        "--methods", metavar="NAME,NAME",
+        help=f"Methods to compare: {', '.join(_METHODS)}.  [default: all]",
     ),
     _output(
         "--out", type=_FILE,

@@ -1,20 +1,24 @@
-"""Files that the commands write: checked before the work, written at its end."""
+"""What becomes of a result: files, which are checked before the work, and the terminal."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+import click
+
+from hsiclasso.cli.terminal import clean_warnings, make_console
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["RESULT_SUFFIXES", "Result", "check_output", "check_outputs", "write_result"]
+__all__ = ["Output", "Result"]
 
-#: Formats of `write_result`.
-RESULT_SUFFIXES = (".csv", ".tsv", ".json")
+#: Formats of ``--out``.
+_SUFFIXES = (".csv", ".tsv", ".json")
 
 
 class Result(Protocol):
@@ -27,40 +31,89 @@ class Result(Protocol):
         """Return the records."""
 
 
-def check_outputs(out: Path | None, plot: Path | None, read: Sequence[Path]) -> None:
-    """Raise if a file cannot be written, or what draws it is missing.
+_R = TypeVar("_R", bound=Result)
 
-    Parameters
+
+@dataclass(frozen=True)
+class Output:
+    """Where a result goes.
+
+    Attributes
     ----------
     out, plot : Path or None
         Files for the result and for its figure.
-    read : sequence of Path
-        Files with the data.
+    as_json : bool
+        Whether to print the result as JSON and nothing else.
+    quiet : bool
+        Whether to print neither progress nor notes.
     """
-    if out is not None:
-        check_output("--out", out, RESULT_SUFFIXES, read)
-    if plot is not None:
-        from hsiclasso.errors import require
-        from hsiclasso.plots import FIGURE_SUFFIXES
 
-        check_output("--plot", plot, FIGURE_SUFFIXES, read)
-        require("matplotlib.figure", "plots")
+    out: Path | None
+    plot: Path | None
+    as_json: bool
+    quiet: bool
+
+    def check(self, read: Sequence[Path]) -> None:
+        """Raise if a file cannot be written, or what draws it is missing, before any work.
+
+        Parameters
+        ----------
+        read : sequence of Path
+            Files that are read, which must not be overwritten.
+        """
+        if self.out is not None:
+            _check_file("--out", self.out, _SUFFIXES, read)
+        if self.plot is not None:
+            from hsiclasso.errors import require
+            from hsiclasso.plots import FIGURE_SUFFIXES
+
+            _check_file("--plot", self.plot, FIGURE_SUFFIXES, read)
+            require("matplotlib.figure", "plots")
+
+    @property
+    def progress(self) -> bool:
+        """Whether progress is shown."""
+        return not (self.quiet or self.as_json)
+
+    def deliver(
+        self,
+        result: _R,
+        *,
+        fields: Sequence[str],
+        save: Callable[[_R, Path], None],
+        tables: Callable[[], Sequence[Any]],
+        notes: Callable[[], Sequence[Any]],
+    ) -> None:
+        """Write the files, and print.
+
+        Parameters
+        ----------
+        result : Result
+        fields : sequence of str
+            Names of the values of a record.
+        save : callable
+            Writes the figure to a file.
+        tables, notes : callable
+            Return what is printed in any case, and what only if it is not to be quiet.
+        """
+        if self.plot is not None:
+            with clean_warnings():
+                save(result, self.plot)
+        if self.out is not None:
+            _write(result, fields, self.out)
+        if self.as_json:
+            click.echo(result.to_json())
+            return
+        console = make_console()
+        for part in [*tables(), *([] if self.quiet else notes())]:
+            console.print(part, soft_wrap=hasattr(part, "plain"))  # lines of text wrap softly
+        for path in (self.out, self.plot):
+            if path is not None and not self.quiet:
+                click.echo(f"Written: {path}")
 
 
-def check_output(option: str, file: Path, suffixes: Sequence[str], read: Sequence[Path]) -> None:
-    """Raise if a file cannot be written, before any work is done for it.
-
-    Parameters
-    ----------
-    option : str
-        The option that names the file, for the message.
-    file : Path
-        The file.
-    suffixes : sequence of str
-        Suffixes that are known.
-    read : sequence of Path
-        Files with the data, which must not be overwritten.
-    """
+def _check_file(option: str, file: Path, suffixes: Sequence[str], read: Sequence[Path]) -> None:
+    """Raise if the file of an option cannot be written."""
     if file.suffix.lower() not in suffixes:
         raise InvalidInputError(
             f"{option} {file} has the suffix {file.suffix!r}, and the suffix tells the format: "
@@ -84,31 +137,18 @@ def check_output(option: str, file: Path, suffixes: Sequence[str], read: Sequenc
         )
 
 
-def write_result(result: Result, fields: Sequence[str], file: Path) -> None:
-    """Write the result as CSV, TSV or JSON, whichever the suffix says.
-
-    Parameters
-    ----------
-    result : Result
-        What was found.
-    fields : sequence of str
-        Names of the values of a record.
-    file : Path
-        Where to.
-    """
+def _write(result: Result, fields: Sequence[str], file: Path) -> None:
+    """Write a result as CSV, TSV or JSON, whichever the suffix says."""
     from hsiclasso.data.atomic import write_atomically
 
     suffix = file.suffix.lower()
     if suffix == ".json":
         text = result.to_json() + "\n"
     else:
-        text = _separated(result, fields, "," if suffix == ".csv" else "\t")
+        buffer = io.StringIO(newline="")
+        delimiter = "," if suffix == ".csv" else "\t"
+        writer = csv.DictWriter(buffer, fields, delimiter=delimiter, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(result.to_rows())
+        text = buffer.getvalue()
     write_atomically(file, text.encode())
-
-
-def _separated(result: Result, fields: Sequence[str], delimiter: str) -> str:
-    buffer = io.StringIO(newline="")
-    writer = csv.DictWriter(buffer, fields, delimiter=delimiter, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(result.to_rows())
-    return buffer.getvalue()

@@ -19,8 +19,9 @@ class _Option(click.Option):
     """An option that knows its heading."""
 
     def __init__(self, *args: Any, heading: str, **kwargs: Any) -> None:
-        if isinstance(kwargs.get("type"), click.IntRange | click.FloatRange):
-            kwargs.setdefault("metavar", "NUMBER")  # rather than INTEGER RANGE
+        kind = kwargs.get("type")
+        if kind in (int, float) or isinstance(kind, click.Path):  # plainer words than click's
+            kwargs.setdefault("metavar", "FILE" if isinstance(kind, click.Path) else "NUMBER")
         super().__init__(*args, **kwargs)
         self.heading = heading
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
+    "Report",
     "certificate_line",
     "clean_warnings",
     "comparison_line",
@@ -41,6 +42,7 @@ _STAGES = {
     "read": "Reading the table",
     "relevance": "Relating features to the target",
     "path": "Following the path",
+    "neighbours": "Looking for similar features",
     "methods": "Methods",
 }
 #: Features by votes that the table of a comparison shows.
@@ -83,7 +85,7 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
         table.add_column("causal", no_wrap=True)
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("relevance", justify="right", no_wrap=True)
-    few = any(feature.n_observed < result.n_samples for feature in result.features)
+    few = any(feature.n_observed < result.data.n_samples for feature in result.features)
     if few:
         table.add_column("observed", justify="right", no_wrap=True)
     table.add_column("redundant neighbours (similarity)", overflow="fold")
@@ -109,41 +111,27 @@ def _notes(result: SelectionResult) -> dict[str, list[str]]:
     return notes
 
 
-def summary_line(
-    result: SelectionResult, weights: str | None = None, dropped: str = "without a target"
-) -> Text:
-    """Return the method, the size of the table, the penalty and how the path ended.
-
-    Parameters
-    ----------
-    result : SelectionResult
-        What was found.
-    weights : str, optional
-        Column of sample weights.
-    dropped : str
-        What samples were dropped for.
-    """
+def summary_line(result: SelectionResult) -> Text:
+    """Return the method, the size of the table, the penalty and how the path ended."""
     from rich.text import Text
 
-    size = f"{result.n_samples:,} samples x {result.n_features:,} columns"
-    parts = [f"{result.method}, {result.task}, {size}. {result.message}"]
-    if result.n_dropped:
-        few = "sample" if result.n_dropped == 1 else "samples"
-        parts.append(f"{result.n_dropped:,} {few} {dropped} dropped.")
-    if weights is not None:
-        parts.append(f"Samples weighted by {weights}.")
-    if result.covariates:
-        parts.append(_covariates(result))
+    method, data = result.method, result.data
+    size = f"{data.n_samples:,} samples x {data.n_columns:,} columns"
+    parts = [f"{method.name}, target: {method.target}, {size}. {result.message}"]
+    if data.n_dropped:
+        few = "sample" if data.n_dropped == 1 else "samples"
+        parts.append(f"{data.n_dropped:,} {few} without a target or of weight 0 dropped.")
+    if method.weighted:
+        parts.append("Samples are weighted.")
+    if method.covariates:
+        names = ", ".join(method.covariates)
+        functions = "function" if method.n_removed == 1 else "functions"
+        parts.append(
+            f"Removed from features and target: {method.n_removed} {functions} of {names}."
+            if method.n_removed
+            else f"Subtracted from the target's kernel matrix: that of {names}."
+        )
     return Text(" ".join(parts))
-
-
-def _covariates(result: SelectionResult) -> str:
-    """Say what became of the covariates."""
-    names = ", ".join(result.covariates)
-    if not result.n_removed:
-        return f"Taken from the target's matrix: that of {names}."
-    functions = "function" if result.n_removed == 1 else "functions"
-    return f"Removed from features and target: {result.n_removed} {functions} of {names}."
 
 
 def certificate_line(result: SelectionResult) -> Text:
@@ -153,21 +141,16 @@ def certificate_line(result: SelectionResult) -> Text:
     proof = result.certificate
     return Text(
         f"Certificate: KKT residual {proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e}, "
-        f"{proof.n_candidates:,} of {result.n_features:,} columns touched, embedding error "
-        f"{result.embedding_error:.1e}",
+        f"{proof.n_candidates:,} of {result.data.n_columns:,} columns touched, Gram error "
+        f"{result.solution.gram_error:.1e}",
         style="dim",
     )
 
 
-def method_table(comparison: Comparison, width: int) -> Table:
+def method_table(comparison: Comparison) -> Table:
     """Return what each method selects, the methods having letters.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        What was found.
-    width : int
-        Columns of the terminal, which tell how many features are named.
+    The terminal's width tells how many features are named.
     """
     from rich import box
     from rich.table import Table
@@ -182,7 +165,7 @@ def method_table(comparison: Comparison, width: int) -> Table:
     for letter, outcome in zip(ascii_lowercase, comparison.ran, strict=False):
         redundancy = "-" if outcome.redundancy is None else f"{outcome.redundancy:.2f}"
         numbers = (f"{outcome.seconds:.2f}", redundancy)
-        names = _names_within(outcome.features, _LINES * (width - _BESIDE))
+        names = _names_within(outcome.features, _LINES * (make_console().width - _BESIDE))
         table.add_row(letter, Text(outcome.title), *numbers, Text(names))
     return table
 
@@ -243,23 +226,15 @@ def vote_table(comparison: Comparison) -> Table:
     return table
 
 
-def comparison_line(comparison: Comparison, task: str) -> Text:
-    """Return the sizes of a comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What was found.
-    task : str
-        Kind of the target.
-    """
+def comparison_line(comparison: Comparison) -> Text:
+    """Return the sizes of a comparison."""
     from rich.text import Text
 
     n_ran, n_all = len(comparison.ran), len(comparison.outcomes)
     found = len(comparison.ranks())
     hidden = f", of which {_VOTED} are shown" if found > _VOTED else ""
     return Text(
-        f"{task}, {comparison.n_samples:,} samples x {comparison.n_features:,} columns. "
+        f"{comparison.n_samples:,} samples x {comparison.n_features:,} columns. "
         f"{n_ran} of {n_all} methods ran, each for {comparison.n_requested} features: "
         f"{found} in all{hidden}. Redundancy is the mean absolute correlation between features "
         "selected together; seconds include the loading of compiled code."

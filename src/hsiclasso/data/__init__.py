@@ -1,7 +1,7 @@
 """Station 1: input -> named column blocks. Files are read by `hsiclasso.data.files`."""
 
 from hsiclasso.data.rows import RowSubset
-from hsiclasso.data.sources import Kind, Missing, Source, Stored, as_source, check_finite
+from hsiclasso.data.sources import Kind, Missing, Source, Stored, as_source, check_finite, is_source
 from hsiclasso.data.synthetic import make_copies, make_data1, make_data2
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Stored",
     "as_source",
     "check_finite",
+    "is_source",
     "make_copies",
     "make_data1",
     "make_data2",

@@ -16,7 +16,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data.cells import Grid
-from hsiclasso.data.labelled import LabelledSource
+from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
@@ -44,21 +44,19 @@ class Table:
     ----------
     source : Source
         The features, with their names and kinds.
-    y : ndarray of shape (n_samples,) or (n_samples, n_targets), or None
-        The target: numbers, booleans or text, with NaN or None where missing.
+    y : ndarray of shape (n_samples,) or (n_samples, n_targets), OrderedLabels or None
+        The target: numbers, booleans or text, with NaN or None where missing; or one column of
+        labels that have an order.
     target : tuple of str
         Names of the columns of the target.
     weights : ndarray of shape (n_samples,) or None
         Sample weights.
-    ordered : bool
-        Whether the target consists of codes of labels that have an order.
     """
 
     source: Source
-    y: Array | None
+    y: Any
     target: tuple[str, ...]
     weights: FloatArray | None = None
-    ordered: bool = False
 
 
 def read_table(
@@ -105,7 +103,7 @@ def read_table(
     Warns
     -----
     UserWarning
-        If text has another value in nearly every row, as an identifier has.
+        If a column of text has a different value in almost every row: it looks like an identifier.
 
     Examples
     --------
@@ -210,11 +208,12 @@ def _table(grid: Grid, layout: Layout, own: Mapping[str, Array] | None = None) -
         return apart[name] if name in apart else grid.values(j)
 
     parts = [values(j) for j in layout.targets]
-    y = _target(parts) if parts else None
+    y: Any = _target(parts) if parts else None
+    if len(parts) == 1 and layout.targets[0] in grid.ordered:
+        y = OrderedLabels(y)
     weights = None if layout.weights is None else values(layout.weights)
     if weights is not None:
         weights = _as_weights(layout.names[layout.weights or 0], weights)
-    ordered = len(parts) == 1 and layout.targets[0] in grid.ordered
     X, names = _take(grid.array, layout.kept), layout.features
     place = {int(j): k for k, j in enumerate(layout.kept)}
     kinds = {place[j]: kind for j, kind in grid.kinds.items() if j in place}
@@ -223,7 +222,7 @@ def _table(grid: Grid, layout: Layout, own: Mapping[str, Array] | None = None) -
         labels = {place[j]: texts for j, texts in grid.labels.items() if j in place}
         source = LabelledSource(X, names, kinds, labels)
     target = tuple(layout.names[j] for j in layout.targets)
-    return Table(source, y, target, weights, ordered)
+    return Table(source, y, target, weights)
 
 
 def _target(parts: list[Array]) -> Array:
@@ -267,15 +266,17 @@ def _look_for_identifiers(source: Source) -> None:
             found.append(source.name(j))
             if n_labels > _MOST_LABELS:
                 raise InvalidInputError(
-                    f"column {found[-1]!r} holds {n_labels:,} texts in {n_observed:,} rows, as "
-                    f"an identifier does: leave it out with {drop_option(found[-1])}."
+                    f"column {found[-1]!r} has {n_labels:,} different values in {n_observed:,} "
+                    "rows; it looks like an identifier: leave it out with "
+                    f"{drop_option(found[-1])}."
                 )
     if found:
-        many = len(found) > 1
+        one = len(found) == 1
         warnings.warn(
-            f"column{'s'[: int(many)]} {quoted(found)} hold{'s'[int(many) :]} another text in "
-            "nearly every row, as identifiers do, which tell samples apart but nothing about "
-            f"them: leave {'them' if many else 'it'} out with {drop_option(found[0])}.",
+            f"{'column' if one else 'columns'} {quoted(found)} {'has' if one else 'have'} a "
+            "different value in almost every row; "
+            f"{'it looks like an identifier' if one else 'they look like identifiers'}: leave "
+            f"{'it' if one else 'them'} out with {drop_option(found[0])}.",
             UserWarning,
             stacklevel=3,
         )

@@ -1,14 +1,17 @@
-"""A table in one array of which some columns are truth values or codes of labels."""
+"""A table in one array of which some columns are codes of labels, and a target of such codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.sources import ArraySource, BaseSource, Kind
 
-__all__ = ["LabelledSource"]
+__all__ = ["LabelledSource", "OrderedLabels"]
 
 _DTYPES: dict[Kind, str] = {
     "number": "float64",
@@ -85,3 +88,28 @@ class LabelledSource(BaseSource):
     def views(self) -> Iterator[tuple[int, Any]]:
         """Yield pieces of the array along its contiguous direction, without copies."""
         return self._cells.views()
+
+
+class OrderedLabels:
+    """A target of labels that have an order, with what pandas' ordered categories tell of it.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Places of the labels in their order, NaN where missing.
+
+    Attributes
+    ----------
+    codes : ndarray of int of shape (n,)
+        The same with -1 where missing.
+    dtype : object
+        Its `ordered` is True.
+    """
+
+    dtype = SimpleNamespace(ordered=True)
+
+    def __init__(self, codes: FloatArray) -> None:
+        self.codes = np.where(np.isnan(codes), -1, codes).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.codes)

@@ -153,8 +153,8 @@ def _refuse_target(file: Path, names: Sequence[str], target: str) -> NoReturn:
             "separated otherwise than its suffix says; .csv stands for commas, .tsv for tabs."
         )
     raise InvalidInputError(
-        f"target={target!r} is not a column of {file}{_similar(target, names)}: give the name "
-        "of one of its columns."
+        f"{target!r}, the target, is not a column of {file}{_similar(target, names)}: give the "
+        "name of one of its columns."
     )
 
 

@@ -44,6 +44,8 @@ def read_npz(file: Path, roles: Roles) -> tuple[Grid, Layout, dict[str, Array]]:
                 "lengths must agree; give one value per row."
             )
     layout = lay_out(file, [*columns, *own], roles)
+    for name in roles.category & own.keys():
+        own[name] = _as_labels(own[name])
     return _grid(X, layout), layout, own
 
 
@@ -59,6 +61,15 @@ def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | N
         others = [name for name in archive.files if name not in ("X", "feature_names")]
         arrays = {name: archive[name] if name in wanted else None for name in others}
         return archive["X"], arrays, names
+
+
+def _as_labels(values: Array) -> Array:
+    """Turn an array of numbers into labels, None where one is missing."""
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
+        return values
+    grid = Grid(values.astype(np.float64)[:, None])
+    grid.relabel(0)
+    return grid.values(0)
 
 
 def _grid(X: Array, layout: Layout) -> Grid:

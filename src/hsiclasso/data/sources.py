@@ -7,7 +7,7 @@ float64 array that the caller owns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, cast, get_args
+from typing import Any, NoReturn, cast
 
 import numpy as np
 from scipy import sparse
@@ -29,6 +29,8 @@ __all__ = [
     "Stored",
     "as_source",
     "check_finite",
+    "is_source",
+    "refuse_value",
     "sum_is_finite",
 ]
 
@@ -189,36 +191,33 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     return source
 
 
-def check_finite(source: Source, *, missing: Missing = "error") -> None:
+def is_source(X: Any) -> bool:
+    """Tell whether a table is a source already."""
+    return isinstance(X, BaseSource)
+
+
+def check_finite(source: Source, *, ignore: bool = False) -> None:
     """Raise if the table holds infinity or missing values, naming the first such column.
 
     Parameters
     ----------
     source : Source
         The table.
-    missing : {"error", "ignore"}
-        Whether NaN, which stands for every missing value, is refused or let pass. Infinity is
-        always refused.
-
-    Raises
-    ------
-    InvalidInputError
-        If a value is not finite, or `missing` is unknown.
+    ignore : bool
+        Whether NaN, which stands for every missing value, is let pass. Infinity never is.
 
     Examples
     --------
     >>> table = as_source([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]])
-    >>> check_finite(table, missing="ignore")
+    >>> check_finite(table, ignore=True)
     """
-    if missing not in get_args(Missing):
-        raise InvalidInputError(f"missing={missing!r} is unknown: use 'error' or 'ignore'.")
     for first, piece in source.views():
         if sum_is_finite(piece):
             continue
-        bad = np.isinf(piece) if missing == "ignore" else ~np.isfinite(piece)
+        bad = np.isinf(piece) if ignore else ~np.isfinite(piece)
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            _refuse(source.name(first + int(column)), piece[row, column], missing)
+            refuse_value(source.name(first + int(column)), piece[row, column], ignore)
 
 
 def sum_is_finite(values: np.ndarray[Any, Any]) -> bool:
@@ -227,8 +226,9 @@ def sum_is_finite(values: np.ndarray[Any, Any]) -> bool:
         return bool(np.isfinite(np.sum(values)))
 
 
-def _refuse(name: str, value: float, missing: Missing) -> NoReturn:
-    if missing == "ignore":
+def refuse_value(name: str, value: float, ignore: bool) -> NoReturn:
+    """Refuse a value of a column that is not finite, where missing ones may be ignored or not."""
+    if ignore:
         raise InvalidInputError(
             f"Input X contains inf: the first is infinity in column {name!r}; values may be "
             "missing, but not infinite: replace them, or drop the rows or columns concerned."

@@ -18,15 +18,10 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from hsiclasso._compile import compiled, summing
-from hsiclasso._types import BoolArray, FloatArray
-from hsiclasso.dependence._loops import shrunk_energy
-from hsiclasso.embedding.samples import NOTHING
+from hsiclasso._compile import compiled
+from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["DELTA", "GAUSSIAN", "INDICATOR", "relate_levels", "sum_levels", "sum_three_levels"]
-
-#: Kernels of `relate_levels`: of the standardised column, 1/n_x on equal levels, 1 on equal levels.
-GAUSSIAN, DELTA, INDICATOR = 0, 1, 2
+__all__ = ["sum_levels", "sum_stored_levels", "sum_three_levels"]
 
 CodeArray = npt.NDArray[np.uint8]
 
@@ -44,8 +39,6 @@ _FEW = 8
 _COLUMNS = 128
 #: Samples whose sum is found before it is added to the others', against rounding.
 _RUN = 2048
-
-_EPS = 2.220446049250313e-16
 
 
 @intrinsic
@@ -249,174 +242,48 @@ def sum_levels(codes: CodeArray, rows: FloatArray, n_levels: int, out: FloatArra
 
 
 @compiled
-def _weigh_kernel(
-    counts: FloatArray, values: FloatArray, size: int, kernel: int, width: float,
-    share: float, out: FloatArray,
-) -> None:  # fmt: skip
-    """Kernel of the first `size` levels, times the roots of both counts."""
-    if kernel != GAUSSIAN:
-        for i in range(size):
-            out[i, :size] = 0.0
-            out[i, i] = share if kernel == DELTA else counts[i]
-        return
-    total = 0.0
-    for i in range(size):
-        total += counts[i]
-    mean = 0.0
-    for i in range(size):
-        mean += counts[i] * values[i] / total
-    variance = 0.0
-    for i in range(size):
-        variance += counts[i] * (values[i] - mean) ** 2 / total
-    decay = 0.5 / (variance * width * width) if variance > 0.0 else 0.0
-    for i in range(size):
-        out[i, i] = counts[i]
-        for j in range(i):
-            likeness = math.exp(-decay * (values[i] - values[j]) ** 2)
-            out[i, j] = out[j, i] = math.sqrt(counts[i] * counts[j]) * likeness
-
-
-@summing
-def _energy(kernel: FloatArray, sums: FloatArray, signs: FloatArray, size: int) -> float:
-    """Signed squared norms of the rows' features: sums over pairs of levels."""
-    energy = 0.0
-    for i in range(size):
-        for j in range(i + 1):
-            if kernel[i, j] != 0.0:
-                product = 0.0
-                for r in range(signs.size):
-                    product += signs[r] * sums[i, r] * sums[j, r]
-                energy += (1.0 if i == j else 2.0) * kernel[i, j] * product
-    return energy
+def _lowest_level(data: FloatArray, n_levels: int) -> float:
+    """Least of some whole numbers and 0, if all are below it plus `n_levels`; else NaN."""
+    low = 0.0
+    high = 0.0
+    for value in data:
+        if value != math.floor(value):
+            return np.nan
+        low = min(low, value)
+        high = max(high, value)
+    return low if high - low < n_levels else np.nan
 
 
 @compiled
-def _argmax(values: FloatArray, size: int) -> int:
-    """Where the largest of the first `size` values is."""
-    best = 0
-    for i in range(1, size):
-        if values[i] > values[best]:
-            best = i
-    return best
-
-
-@compiled
-def _factorise(kernel: FloatArray, size: int, factor: FloatArray, residual: FloatArray) -> int:
-    """Rank of `kernel` (size, size), and as many rows whose outer products sum to it."""
-    for i in range(size):
-        residual[i] = kernel[i, i]
-    allowed = size * _EPS * residual[_argmax(residual, size)]
-    for rank in range(size):
-        pivot = _argmax(residual, size)
-        if residual[pivot] <= allowed:
-            return rank
-        row = factor[rank]
-        for i in range(size):
-            row[i] = kernel[pivot, i]
-        for earlier in range(rank):
-            weight = factor[earlier, pivot]
-            if weight != 0.0:
-                for i in range(size):
-                    row[i] -= weight * factor[earlier, i]
-        inverse_root = 1.0 / math.sqrt(residual[pivot])
-        for i in range(size):
-            row[i] *= inverse_root
-            residual[i] -= row[i] * row[i]
-        residual[pivot] = 0.0
-    return size
-
-
-@summing
-def _project(
-    factor: FloatArray, sums: FloatArray, size: int, rank: int, n_target: int,
-    cross: FloatArray, gram: FloatArray,
+def sum_stored_levels(
+    indptr: IntArray, indices: IntArray, data: FloatArray, columns: IntArray,
+    rows: FloatArray, totals: FloatArray, lowest: FloatArray, sums: FloatArray,
 ) -> None:  # fmt: skip
-    """Features times all rows, and the lower half of the features' projected Gram matrix."""
-    n_rows = sums.shape[1]
-    for i in range(rank):
-        cross[i] = 0.0
-        for level in range(size):
-            weight = factor[i, level]
-            if weight != 0.0:
-                for r in range(n_rows):
-                    cross[i, r] += weight * sums[level, r]
-        for j in range(i + 1):
-            product = 0.0
-            for level in range(size):
-                product += factor[i, level] * factor[j, level]
-            for r in range(n_target, n_rows):
-                product -= cross[i, r] * cross[j, r]
-            gram[i, j] = product
-
-
-@summing
-def _norm(gram: FloatArray, size: int) -> float:
-    """Frobenius norm of a symmetric matrix, given its lower half."""
-    total = 0.0
-    for i in range(size):
-        for j in range(i):
-            total += 2.0 * gram[i, j] * gram[i, j]
-        total += gram[i, i] * gram[i, i]
-    return math.sqrt(total)
-
-
-@compiled
-def relate_levels(
-    sums: FloatArray, counts: FloatArray, values: FloatArray, signs: FloatArray,
-    kernel: int, width: float, observed: FloatArray, ridge: FloatArray, normalised: bool,
-    relevance: FloatArray, varies: BoolArray,
-) -> None:  # fmt: skip
-    """Relate columns of few levels to the target, given sums of rows at each level.
-
-    With level features Phi, where Phi' Phi is the kernel matrix of the levels, the relevance is
-    sum_r sign_r |Phi s_r|^2 for HSIC; normalised HSIC divides by the Frobenius norm of
-    G = Phi diag(counts) Phi' - C C', where C = Phi times the sums of the removed rows; NOCCO
-    is sum_r sign_r (Phi s_r)' (G + ridge I)^-1 (Phi s_r).
+    """Sum rows over the samples of each level of sparse columns of whole numbers.
 
     Parameters
     ----------
-    sums : (k, L, R + q) sums of the R rows of the target, then of the q removed directions,
-        which are orthonormal to each other and to the target
-    counts : (k, L) weight of the samples at each level; levels without any are passed over
-    values : (k, L) what each level stands for
-    signs : (R,) signs of the target's rows
-    kernel : `GAUSSIAN` of the standardised column, `DELTA` or `INDICATOR`
-    width : width of the Gaussian
-    observed : (k,) share of the samples that are at any level, the others being missing
-    ridge, normalised : the measure; (k,) ridges
-    relevance, varies : (k,) results: <A_k, T>, and whether there are two levels or more
+    indptr, indices, data : compressed columns
+    columns : (k,) which of them
+    rows : (n, v) what is summed
+    totals : (v,) its sums over all samples
+    lowest : (k,) results: the value of the first level, NaN where a column does not have
+        whole numbers, or too many
+    sums : (k, L, v) results; zeros before
     """
-    k, most, n_rows = sums.shape
-    # Sums are divided, and kernels multiplied, by the roots of counts: what is left out of the
-    # factor is then small beside the n x n matrix, however the counts may differ.
-    scaled, cross = np.empty((most, n_rows)), np.empty((most, n_rows))
-    matrix, factor, gram = np.empty((most, most)), np.empty((most, most)), np.empty((most, most))
-    count, value, residual = np.empty(most), np.empty(most), np.empty(most)
-    for c in range(k):
-        size = 0
-        for level in range(most):
-            if counts[c, level] > 0.0:
-                count[size] = counts[c, level]
-                value[size] = values[c, level]
-                inverse_root = 1.0 / math.sqrt(count[size])
-                for r in range(n_rows):
-                    scaled[size, r] = sums[c, level, r] * inverse_root
-                size += 1
-        varies[c] = size > 1
-        relevance[c] = 0.0
-        if size < 2:
+    for j in range(columns.size):
+        start, stop = indptr[columns[j]], indptr[columns[j] + 1]
+        lowest[j] = _lowest_level(data[start:stop], sums.shape[1])
+        if math.isnan(lowest[j]):
             continue
-        _weigh_kernel(count, value, size, kernel, width, observed[c], matrix)
-        trace = np.trace(matrix[:size, :size])
-        removed = _energy(matrix, scaled[:, signs.size :], np.ones(n_rows - signs.size), size)
-        if trace - removed <= NOTHING * trace:
-            continue
-        if normalised or ridge[c] == 0.0:
-            relevance[c] = _energy(matrix, scaled, signs, size)
-        if normalised or ridge[c] > 0.0:
-            rank = _factorise(matrix, size, factor, residual)
-            _project(factor, scaled, size, rank, signs.size, cross, gram)
-            if not normalised:
-                relevance[c] = shrunk_energy(gram[:rank, :rank], cross[:rank], signs, ridge[c])
-            else:
-                relevance[c] /= _norm(gram, rank)
+        for i in range(start, stop):
+            at, row = sums[j, int(data[i] - lowest[j])], rows[indices[i]]
+            for c in range(row.size):
+                at[c] += row[c]
+        if stop - start < rows.shape[0]:
+            zero = int(-lowest[j])
+            for c in range(totals.size):
+                stored = 0.0
+                for level in range(sums.shape[1]):
+                    stored += sums[j, level, c]
+                sums[j, zero, c] += totals[c] - stored

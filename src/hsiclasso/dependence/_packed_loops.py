@@ -12,7 +12,7 @@ import numpy as np
 
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.embedding._loops import gaussian_kernel, sum_row
+from hsiclasso.kernels._loops import gaussian_kernel, sum_row
 
 __all__ = ["multiply_packed", "pack"]
 
@@ -84,11 +84,14 @@ def multiply_packed(
     """
     means, left = np.empty(block.shape[1]), np.empty(packed.shape[1])
     for j in range(block.shape[0]):
-        unknown = np.isnan(out[j])
-        if not (math.isnan(norm2[j]) or unknown.any()):
+        wanted = math.isnan(norm2[j])
+        for c in range(places.size):
+            wanted = wanted or math.isnan(out[j, c])
+        if not wanted:
             continue
         _pack(block[j], means, left)
         if math.isnan(norm2[j]):
             norm2[j] = _dot(left, left)
-        for c in np.flatnonzero(unknown):
-            out[j, c] = _dot(left, packed[places[c]])
+        for c in range(places.size):
+            if math.isnan(out[j, c]):
+                out[j, c] = _dot(left, packed[places[c]])

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.dependence.measures import Measure
-from hsiclasso.dependence.threads import run_threaded
-from hsiclasso.embedding import Features, Gaussian
+from hsiclasso.dependence.features import Features
+from hsiclasso.dependence.products import ScaledColumns
+from hsiclasso.dependence.running import in_threads
+from hsiclasso.kernels import Gaussian, Measure
 
 __all__ = ["PackedProducts", "can_be_packed"]
 
@@ -25,17 +26,17 @@ _STEP, _MANY = 256, 1024
 
 def can_be_packed(features: Features, measure: Measure) -> bool:
     """Tell whether all features are Gaussian, on all of few samples that count the same."""
-    embedding = features.embeddings[0]
+    kernel = features.kernels[0]
     return (
         features.n_samples <= _MOST_SAMPLES
-        and len(features.embeddings) == 1
-        and isinstance(embedding.kernel, Gaussian)
-        and len(embedding.kernel.widths) == 1
-        and embedding.method == "auto"
+        and len(features.kernels) == 1
+        and isinstance(kernel, Gaussian)
+        and len(kernel.widths) == 1
+        and kernel.expansion == "auto"
         and features.samples.plain
         and not features.joint
         and not features.least_observed
-        and not measure.epsilon
+        and not measure.regularisation
     )
 
 
@@ -44,16 +45,17 @@ class PackedProducts:
 
     Parameters
     ----------
-    features : Features
-        The table, with the kernel of its features.
+    columns : ScaledColumns
+        The features, read when needed.
     measure : Measure
         Dependence measure; not NOCCO, which needs eigenvalues.
     n_threads : int
         Threads that large blocks are computed on.
     """
 
-    def __init__(self, features: Features, measure: Measure, n_threads: int) -> None:
-        self._features = features
+    def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:
+        features = columns.features
+        self._columns = columns
         self._normalised = measure.normalised
         self._n_threads = n_threads
         size = features.n_samples * (features.n_samples + 1) // 2
@@ -61,11 +63,11 @@ class PackedProducts:
         self._places: dict[int, int] = {}
         self._gram_norm2 = np.full(features.n_features, np.nan)
 
-    def norms2(self, columns: IntArray) -> FloatArray:
+    def norms2(self, wanted: IntArray) -> FloatArray:
         """Return the squared Frobenius norms of the matrices of some features."""
-        unknown = columns[np.isnan(self._gram_norm2[columns])]
+        unknown = wanted[np.isnan(self._gram_norm2[wanted])]
         self._multiply(unknown, self._kept, unknown[:0], np.empty((unknown.size, 0)))
-        norm2 = self._gram_norm2[columns]
+        norm2 = self._gram_norm2[wanted]
         return (norm2 > 0).astype(np.float64) if self._normalised else norm2
 
     def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
@@ -78,7 +80,7 @@ class PackedProducts:
             self._normalise(rows, cols, out, missing)
 
     def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the inner products of features `rows` and `cols`."""
+        """Return the inner products of features `rows` and `cols`; nothing is kept."""
         out = np.full((rows.size, cols.size), np.nan)
         self._multiply(rows, self._pack(cols), np.arange(cols.size), out)
         if self._normalised:
@@ -95,18 +97,17 @@ class PackedProducts:
         """Multiply the matrices of `rows` by some that are packed, where `out` is NaN."""
         from hsiclasso.dependence._packed_loops import multiply_packed
 
-        def fill(part: slice) -> int:
+        def fill(part: slice) -> None:
             norm2 = self._gram_norm2[rows[part]]
             multiply_packed(self._values(rows[part]), packed, places, out[part], norm2)
             self._gram_norm2[rows[part]] = norm2
-            return 0
 
         parts = [slice(start, start + _STEP) for start in range(0, rows.size, _STEP)]
-        run_threaded(fill, parts, self._n_threads if rows.size >= _MANY else 1)
+        in_threads(fill, parts, self._n_threads if rows.size >= _MANY else 1)
 
-    def _keep(self, columns: IntArray) -> None:
+    def _keep(self, wanted: IntArray) -> None:
         """Make the packed matrices of features for good, unless they are there."""
-        missing = [k for k in dict.fromkeys(columns.tolist()) if k not in self._places]
+        missing = [k for k in dict.fromkeys(wanted.tolist()) if k not in self._places]
         if not missing:
             return
         first, stop = len(self._places), len(self._places) + len(missing)
@@ -117,17 +118,16 @@ class PackedProducts:
         self._kept[first:stop] = self._pack(np.array(missing))
         self._places |= dict(zip(missing, range(first, stop), strict=True))
 
-    def _pack(self, columns: IntArray) -> FloatArray:
+    def _pack(self, wanted: IntArray) -> FloatArray:
         """Make the packed matrices of features, (k, p), and note their norms."""
         from hsiclasso.dependence._packed_loops import pack
 
-        out, norm2 = np.empty((columns.size, self._kept.shape[1])), np.empty(columns.size)
-        pack(self._values(columns), out, norm2)
-        self._gram_norm2[columns] = norm2
+        out, norm2 = np.empty((wanted.size, self._kept.shape[1])), np.empty(wanted.size)
+        pack(self._values(wanted), out, norm2)
+        self._gram_norm2[wanted] = norm2
         return out
 
-    def _values(self, columns: IntArray) -> FloatArray:
-        """Return columns in units of their kernel width, an array of shape (k, n)."""
-        block = np.ascontiguousarray(self._features.source.block(columns).T)
-        self._features.embeddings[0].scale(block)
-        return block
+    def _values(self, wanted: IntArray) -> FloatArray:
+        """Return features in units of their kernel width, an array of shape (k, n)."""
+        n = self._columns.features.n_samples
+        return np.concatenate([np.zeros((0, n)), *(one.z for one in self._columns(wanted))])

@@ -1,426 +1,205 @@
-"""Relating features to one target: a block of columns, or one feature by explicit rows."""
+"""The seam: features and a target become the quadratic problem that solvers see."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.dependence.measures import Measure
-from hsiclasso.dependence.target import DENSE, Target
-from hsiclasso.embedding import (
-    BULK_SHARE,
-    LEAST_STEP,
-    NOTHING,
-    TRIES,
-    ClosedForm,
-    Embedding,
-    Features,
-    Gaussian,
-    Kernel,
-    Laplace,
-    Samples,
-    Shrinkage,
-    bases,
-    laplace_matrix,
-    vector_rows,
-)
+from hsiclasso.dependence.entries import Entries
+from hsiclasso.dependence.features import Features, Scaled
+from hsiclasso.dependence.packed import PackedProducts, can_be_packed
+from hsiclasso.dependence.products import FactorProducts, ScaledColumns
+from hsiclasso.dependence.relevance import Found, RelevancePass
+from hsiclasso.dependence.running import Runner, Threads
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import Factor, Measure
+from hsiclasso.kernels.markov import LaplaceMatrix
+from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
 
-__all__ = [
-    "ClosedFormResults",
-    "Found",
-    "Relate",
-    "error_bound",
-    "nothing_left",
-    "one_width",
-]
+__all__ = ["Problem", "Progress", "relate"]
 
-#: Makes features for a share of the trace that they may leave out; returns what they do.
-Expand = Callable[[float], tuple[FloatArray, float]]
+#: Called with the name of the stage, the number of units done and the number in all.
+Progress = Callable[[str, int, int], None]
 
-#: Columns whose error is at most so many times too large get a longer expansion.
-_NEAR = 100.0
-#: Samples whose features are evaluated at once.
-_RUN = 1024
-_NO_GRAM = np.empty((0, 0))
+#: Selected features that neighbours are looked for at once: rows of a target of the pass.
+_AT_ONCE = 16
+#: Relative error of the matrices whose similarity is found.
+_SIMILARITY_ERROR = 1e-4
 
 
-@dataclass(frozen=True)
-class Found:
-    """What is found for some features, to be filled in.
-
-    Attributes
-    ----------
-    relevance : ndarray of shape (k,)
-    error : ndarray of shape (k,)
-        Bound on the relative error of A_k.
-    varies : ndarray of bool of shape (k,)
-    observed : ndarray of int of shape (k,)
-        Samples on which a feature is not missing.
-    """
-
-    relevance: FloatArray
-    error: FloatArray
-    varies: BoolArray
-    observed: IntArray
-
-    @classmethod
-    def nothing(cls, size: int, n_samples: int) -> Found:
-        """Return results to be filled in."""
-        zeros = np.zeros(size)
-        return cls(zeros, zeros.copy(), np.zeros(size, dtype=bool), np.full(size, n_samples))
-
-    def part(self, part: slice) -> Found:
-        """Return the results of a run of features, as views."""
-        return Found(self.relevance[part], self.error[part], self.varies[part], self.observed[part])
-
-    def put(self, places: IntArray, other: Found) -> None:
-        """Fill in the results of some features."""
-        self.relevance[places] = other.relevance
-        self.error[places] = other.error
-        self.varies[places] = other.varies
-        self.observed[places] = other.observed
-
-
-class Relate:
-    """Relates features to a target.
+def relate(
+    features: Features,
+    target: TargetMatrix,
+    measure: Measure,
+    *,
+    runner: Runner | None = None,
+    n_threads: int = 1,
+    progress: Progress | None = None,
+) -> Problem:
+    """Relate every feature to a target in one pass over the table.
 
     Parameters
     ----------
     features : Features
-    target : Target
+        The table, with the kernels of its features.
+    target : TargetMatrix
+        Matrix of the target, for the same measure and samples.
     measure : Measure
+    runner : Runner, optional
+        Who runs the blocks of the pass; by default threads.
+    n_threads : int
+        Threads of the default runner, and of large blocks of the redundancy. Call it with BLAS
+        limited to one thread.
+    progress : callable, optional
+        Told how far the pass is.
+
+    Returns
+    -------
+    Problem
+        Relevance, and redundancy on demand.
     """
-
-    def __init__(self, features: Features, target: Target, measure: Measure) -> None:
-        self.features = features
-        self.target = target
-        self.measure = measure
-        self.samples = features.samples
-        self.tol = features.tol
-        rows = target.rows
-        self._check_laplace()
-        self.root = np.empty(0) if self.samples.weights is None else self.samples.root
-        self.dense = _cut(np.concatenate([rows.dense, self.samples.removed]))
-        self.sparse = _cut(rows.sparse)
-
-    def _check_laplace(self) -> None:
-        """Raise if Laplace kernels would need factors of full rank that are too large."""
-        n = self.samples.n
-        full = [
-            e
-            for e in self.features.embeddings
-            if isinstance(e.kernel, Laplace) and not self.by_recursion(e)
-        ]
-        if full and n > DENSE:
-            raise InvalidInputError(
-                "Laplace kernels of features need a matrix of all pairs of samples with NOCCO or "
-                f"with affinities, and there are {n} samples: use HSICLasso and a target with "
-                f"values, another kernel, or at most {DENSE} samples."
-            )
-
-    def block(self, block: FloatArray, embedding: Embedding) -> Found:
-        """Relate the columns of a (k, n) block, which is overwritten."""
-        found = Found.nothing(len(block), self.samples.n)
-        known = self.features.observed(block)
-        if known is None:
-            self.complete(block, embedding, found)
-            return found
-        found.observed[:] = known.sum(axis=1)
-        whole = np.flatnonzero(known.all(axis=1))
-        part = Found.nothing(whole.size, self.samples.n)
-        self.complete(block[whole], embedding, part)
-        found.put(whole, part)
-        enough = found.observed >= self.features.least_observed
-        for j in np.flatnonzero(enough & (found.observed < self.samples.n)):
-            self.incomplete(block[j : j + 1], known[j], embedding, found.part(slice(j, j + 1)))
-        return found
-
-    def vectors(self, feature: int, found: Found) -> None:
-        """Relate a feature of several columns; forget what was found for its first."""
-        found.put(np.arange(1), Found.nothing(1, self.samples.n))
-        vectors, embedding = self.features.vectors(feature), self.features.embedding(feature)
-        known = self.features.observed(vectors)
-        if known is not None:
-            seen: BoolArray = np.all(known, axis=0)
-            found.observed[:] = np.count_nonzero(seen)
-            if found.observed[0] >= self.features.least_observed:
-                self.incomplete(vectors, seen, embedding, found)
-            return
-        found.varies[:] = np.any(np.ptp(vectors, axis=1) > 0)
-        if found.varies[0]:
-            weights = self.samples.weights
-            found.relevance[:], found.error[:] = self.explicit(
-                lambda share: vector_rows(vectors, embedding.kernel, share, weights), self.samples
-            )
-
-    def complete(self, block: FloatArray, embedding: Embedding, found: Found) -> None:
-        """Relate columns (k, n) without missing values."""
-        shrinkage = self.measure.shrinkage(self.samples.total)
-        share = shrinkage.usual_share(self.tol, self.samples.total)
-        closed, others = embedding.prepare(block, share, self.samples.weights)
-        found.varies[closed.columns] = True
-        found.varies[others] = True
-        if self.by_recursion(embedding):
-            for j in others:
-                found.relevance[j] = self.laplace(block[j], self.samples, None)
-            return
-        if closed.columns.size and self.target.product is None:
-            others = np.append(others, self._closed_in_blocks(closed, embedding, share, found))
-        elif closed.columns.size:
-            others = np.append(others, self._closed_by_product(closed, found))
-        for j in others:
-            found.relevance[j], found.error[j] = self.explicit(
-                lambda share, j=j: embedding.rows(block[j], share, self.samples.weights),  # type: ignore[misc]
-                self.samples,
-            )
-
-    def incomplete(
-        self, values: FloatArray, seen: BoolArray, embedding: Embedding, found: Found
-    ) -> None:
-        """Relate a feature, (q, n), that is observed on some samples only."""
-        samples = self.samples.restrict(seen)
-        embedding = embedding.on_observed(samples.total / self.samples.total)
-        values = values[:, seen]
-        found.varies[:] = np.any(np.ptp(values, axis=1) > 0)
-        if not found.varies[0]:
-            return
-        if self.by_recursion(embedding):
-            column = values.copy()
-            embedding.prepare(column, 0.0, samples.weights)
-            found.relevance[:] = self.laplace(column[0], samples, seen)
-            return
-
-        def expand(share: float) -> tuple[FloatArray, float]:
-            if len(values) > 1:
-                return vector_rows(values, embedding.kernel, share, samples.weights)
-            return embedding.expand(values[0], share, samples.weights)
-
-        found.relevance[:], found.error[:] = self.explicit(expand, samples, seen)
-
-    def closed_form(
-        self, closed: ClosedForm, shrinkage: Shrinkage
-    ) -> tuple[FloatArray, FloatArray]:
-        """Relevance and relative error bound of columns in closed form."""
-        from hsiclasso.dependence._loops import relate_closed_form
-
-        made, choice, rows = bases(), closed.choice, self.target.rows
-        relevance, mass = np.empty(closed.columns.size), np.empty(closed.columns.size)
-        relate_closed_form(
-            closed.values, choice.basis, choice.counts, closed.table,
-            made.scale, made.decay, made.up, made.back, self.root,
-            self.dense, rows.tail, self.sparse, rows.offset, self.target.signs,
-            shrinkage.ridge, self.measure.normalised, relevance, mass,
-        )  # fmt: skip
-        bulk_trace = self.samples.total * (1 - BULK_SHARE) - closed.left - mass
-        return relevance, error_bound(shrinkage, closed.left, bulk_trace, choice.bulk)
-
-    def _closed_in_blocks(
-        self, closed: ClosedForm, embedding: Embedding, share: float, found: Found
-    ) -> IntArray:
-        """Relate columns in closed form; return those that need more accuracy than that has."""
-        shrinkage = self.measure.shrinkage(self.samples.total)
-
-        def relate(part: ClosedForm) -> FloatArray:
-            relevance, bound = self.closed_form(part, shrinkage)
-            found.relevance[part.columns], found.error[part.columns] = relevance, bound
-            return bound
-
-        bound = relate(closed)
-        odd = bound > self.tol
-        near = odd & (bound <= _NEAR * self.tol)
-        far = closed.columns[odd & ~near]
-        if not near.any():
-            return far
-        # an odd column, mostly of zeros say, asks for more than the usual accuracy
-        share *= 0.5 * self.tol / bound[near].max()
-        longer, unserved = embedding.tighten(closed, near, share, self.samples.weights)
-        if longer.columns.size:
-            unserved = np.append(unserved, longer.columns[relate(longer) > self.tol])
-        return np.append(far, unserved)
-
-    def _closed_by_product(self, closed: ClosedForm, found: Found) -> IntArray:
-        """Relate columns in closed form one by one; return those that need more accuracy."""
-        for j, place in enumerate(closed.columns):
-            rows, trace = self.samples.project(closed.features(j))
-            found.relevance[place], found.error[place] = self.rows(
-                rows, closed.left, trace, self.samples
-            )
-        return closed.columns[found.error[closed.columns] > self.tol]
-
-    def explicit(
-        self, expand: Expand, samples: Samples, seen: BoolArray | None = None
-    ) -> tuple[float, float]:
-        """Relevance and relative error bound of one feature by explicit rows.
-
-        `expand` makes features on the samples, those `seen`, for a share of the trace that may
-        be left out.
-        """
-
-        def relate(features: FloatArray, left: float) -> tuple[float, float]:
-            rows, trace = samples.project(features)
-            return self.rows(rows, left, trace, samples, seen)
-
-        return self.refine(expand, relate, samples.total)
-
-    def refine(
-        self,
-        expand: Expand,
-        relate: Callable[[FloatArray, float], tuple[float, float]],
-        total: float,
-    ) -> tuple[float, float]:
-        """Expand a feature more and more tightly until what is found is accurate enough."""
-        share = self.measure.shrinkage(total).usual_share(self.tol, total)
-        for _ in range(TRIES):
-            features, left = expand(share)
-            if not len(features):
-                return 0.0, 0.0
-            relevance, error = relate(features, left)
-            if error <= self.tol:
-                break
-            share *= max(0.5 * self.tol / error, LEAST_STEP)
-        return relevance, error
-
-    def rows(
-        self,
-        rows: FloatArray,
-        left: float,
-        trace: float,
-        samples: Samples,
-        seen: BoolArray | None = None,
-    ) -> tuple[float, float]:
-        """Relevance and relative error bound of a feature from rows that are projected.
-
-        They leave out a trace of `left`, and had one of `trace` before.
-        """
-        from hsiclasso.dependence._loops import relevance_from_moments
-
-        shrinkage = self.measure.shrinkage(samples.total)
-        gram = rows @ rows.T if self.measure.needs_gram else _NO_GRAM
-        kept = np.einsum("ri,ri->", rows, rows)
-        if kept <= NOTHING * trace:
-            return nothing_left(left, trace)
-        restore = 1.0
-        if seen is not None:
-            restore = self.measure.restoration(samples.total / self.samples.total)
-            spread = np.zeros((len(rows), seen.size))
-            spread[:, seen] = rows
-            rows = spread
-        if self.target.product is None:
-            relevance, _ = relevance_from_moments(
-                gram, self.cross(rows), self.target.signs, shrinkage.ridge, self.measure.normalised
-            )
-        else:
-            relevance = float(np.sum(rows * self.target.product(rows)))
-            if self.measure.normalised:
-                relevance /= float(np.linalg.norm(gram))
-        return restore * relevance, float(error_bound(shrinkage, left, kept, np.array(len(rows))))
-
-    def cross(self, rows: FloatArray) -> FloatArray:
-        """Multiply projected rows (r, n) with the target's rows."""
-        split = self.target.rows
-        return np.concatenate([rows[:, split.tail] @ split.sparse.T, rows @ split.dense.T], axis=1)
-
-    def laplace(self, column: FloatArray, samples: Samples, seen: BoolArray | None) -> float:
-        """Relevance of a scaled column with a Laplace kernel, exactly."""
-        share = samples.total / self.samples.total
-        matrix = laplace_matrix(column, samples, seen, share)
-        # only covariates can leave nothing of a column that varies
-        if samples.covariates is not None and not matrix.norm > 0:
-            return 0.0
-        matrix = self.measure.finish(matrix)
-        if self.target.laplace:
-            return sum(matrix.inner(other) for other in self.target.laplace)
-        rows, signs = self.whole
-        if seen is None:  # the rows have lost what the matrix removes
-            return float(signs @ matrix.energies(rows))
-        return float(signs @ np.einsum("ri,ri->r", rows, matrix.product(rows)))
-
-    @cached_property
-    def whole(self) -> tuple[FloatArray, FloatArray]:
-        """Rows of the target in full, and their signs: those that were split come last."""
-        split = self.target.rows
-        return split.unsplit(), np.roll(self.target.signs, -split.offset.size)
-
-    def by_recursion(self, embedding: Embedding) -> bool:
-        """Whether recursions serve; shrunk matrices and other products need explicit rows."""
-        known = self.target.product is None or bool(self.target.laplace)
-        return isinstance(embedding.kernel, Laplace) and not self.measure.epsilon and known
+    threads = Threads(n_threads)
+    found = _pass(features, target, measure, runner or threads, progress, "relevance")
+    return Problem(features, target.norm2, measure, found, runner or threads, n_threads)
 
 
-def nothing_left(left: float, trace: float) -> tuple[float, float]:
-    """Relevance and error of a feature that has nothing left, unless it was left out."""
-    return 0.0, np.inf if left > NOTHING * trace else 0.0
+def _pass(
+    features: Features, target: TargetMatrix, measure: Measure, runner: Runner,
+    progress: Progress | None, stage: str,
+) -> Found:  # fmt: skip
+    """Run the blocks of one pass over the table, and join what they find."""
+    related = RelevancePass(features, target, measure)
+
+    def work(block: slice) -> Found:
+        try:
+            return related(block)
+        except InvalidInputError:
+            # features of one kernel are read together: another may have the first bad column
+            features.check_in_order(block)
+            raise
+
+    parts, done = [], 0
+    for part in runner.map(work, related.blocks()):
+        parts.append(part)
+        done += part.error.size
+        if progress is not None:
+            progress(stage, done, features.n_features)
+    return Found.together(parts)
 
 
-def error_bound(
-    shrinkage: Shrinkage, left: float, trace: FloatArray | np.float64, rank: IntArray
-) -> FloatArray:
-    """Bound the relative error of a matrix from what was left out, its trace and rank."""
-    norm = shrinkage.least_norm(np.maximum(trace, np.finfo(float).tiny), rank)
-    return left * shrinkage.lipschitz / norm
-
-
-@dataclass(frozen=True)
-class ClosedFormResults:
-    """What a loop finds for columns that it expands one by one; arrays of shape (k,).
+class Problem:
+    """Relevance and redundancy of the features of a table.
 
     Attributes
     ----------
-    counts : ndarray of int
-        Features used, 0 where no expansion serves.
-    relevance : ndarray
-    left : ndarray
-        Trace that is left out.
-    trace, norm : ndarray
-        Trace and Frobenius norm of the projected Gram matrix, before any shrinkage.
+    features : Features
+    measure : Measure
+    linear : ndarray of shape (d,)
+        Relevance b of every feature.
+    target_norm2 : float
+        Squared Frobenius norm of the target's matrix.
+    varies : ndarray of bool of shape (d,)
+        False for constant features, whose relevance is 0.
+    observed : ndarray of int of shape (d,)
+        Number of samples on which each feature is not missing.
+    error : float
+        Largest bound, over the features, on the relative error of A_k in the Frobenius norm.
     """
 
-    counts: IntArray
-    relevance: FloatArray
-    left: FloatArray
-    trace: FloatArray
-    norm: FloatArray
+    def __init__(
+        self,
+        features: Features,
+        target_norm2: float,
+        measure: Measure,
+        found: Found,
+        runner: Runner,
+        n_threads: int,
+    ) -> None:
+        self.features = features
+        self.measure = measure
+        self.linear: FloatArray = found.relevance[:, 0].copy()
+        self.target_norm2 = target_norm2
+        self.varies: BoolArray = found.varies
+        self.observed: IntArray = found.observed
+        self.error = float(found.error.max(initial=0.0))
+        self._runner = runner
+        self._columns = ScaledColumns(features)
+        products = PackedProducts if can_be_packed(features, measure) else FactorProducts
+        self._products: PackedProducts | FactorProducts = products(
+            self._columns, measure, n_threads
+        )
+        self._entries = Entries(features.n_features)
 
-    @classmethod
-    def nothing(cls, size: int) -> ClosedFormResults:
-        """Return results to be filled in."""
-        return cls(np.zeros(size, dtype=np.int64), *(np.zeros(size) for _ in range(4)))
+    def diagonal(self, rows: IntArray) -> FloatArray:
+        """Return G[k, k], the squared Frobenius norm of A_k."""
+        return self._products.norms2(rows)
 
-    def put(
-        self, places: IntArray, found: Found, tol: float, ridge: FloatArray | float
-    ) -> IntArray:
-        """Fill in what is accurate enough; return the places of the other columns."""
-        bound = self._bound(ridge)
-        served = (self.counts > 0) & (bound <= tol)
-        where = places[served]
-        found.relevance[where], found.error[where] = self.relevance[served], bound[served]
-        found.varies[where] = True
-        return np.asarray(places[~served])
+    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        r"""Return :math:`G_{kl} = \langle A_k, A_l\rangle` for k in `rows` and l in `cols`.
 
-    def _bound(self, ridge: FloatArray | float) -> FloatArray:
-        tiny = np.finfo(float).tiny
-        if not np.any(ridge):
-            return self.left / np.maximum(self.norm, tiny)
-        mean = np.maximum(self.trace, tiny) / np.maximum(self.counts, 1)
-        return np.asarray(self.left * (mean + ridge) / (ridge * mean))  # as `Shrinkage.least_norm`
+        An entry is computed once. What was made of `cols`, which a solver asks for again and
+        again, is kept.
+        """
+        out = self._entries.recall(rows, cols)
+        if np.isnan(out).any():
+            self._products.complete(rows, cols, out)
+            self._entries.remember(rows, cols, out)
+        return out
 
+    def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the same as `block`, for entries that are asked for once: nothing is kept."""
+        return self._products.inner_products(rows, cols)
 
-def one_width(kernel: Kernel) -> float | None:
-    """Width of a Gaussian kernel, if it is one and known; None otherwise."""
-    known = isinstance(kernel, Gaussian) and isinstance(kernel.width, int | float)
-    return float(kernel.width) if known else None  # type: ignore[arg-type, union-attr]
+    def scaled(self, wanted: IntArray) -> list[Scaled]:
+        """Return features on the scale of their kernels, read if they were not before."""
+        return self._columns(wanted)
 
+    def nearest(
+        self, wanted: IntArray, number: int, progress: Progress | None = None
+    ) -> list[list[tuple[int, float]]]:
+        r"""Find the features that are most similar to some others, among all of them.
 
-def _cut(rows: FloatArray) -> FloatArray:
-    """Cut rows (r, n) into runs of at most `_RUN` samples: (n_runs, r, run), zero-padded."""
-    r, n = rows.shape
-    n_runs = -(-n // _RUN)
-    run = -(-n // max(n_runs, 1))
-    padded = np.zeros((r, n_runs * run))
-    padded[:, :n] = rows
-    return np.ascontiguousarray(padded.reshape(r, n_runs, run).transpose(1, 0, 2))
+        The similarity of two features is :math:`G_{kl} / \sqrt{G_{kk} G_{ll}}`, here to an error
+        of 1e-4. One more pass over the table compares every feature with the wanted ones: it
+        costs as much as the pass for the relevance would if the target had eight rows or so for
+        each wanted feature.
+
+        Returns
+        -------
+        list of list of (int, float)
+            For each wanted feature, `number` others with their similarities, nearest first.
+        """
+        found: list[list[tuple[int, float]]] = []
+        for start in range(0, wanted.size, _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            for k, row in zip(some.tolist(), self._similarity(some, progress).T, strict=True):
+                row[k] = -np.inf
+                # ties go to the feature that comes first
+                near = np.argsort(-row, kind="stable")[: min(number, row.size - 1)]
+                found.append([(int(j), float(row[j])) for j in near])
+        return found
+
+    def _similarity(self, wanted: IntArray, progress: Progress | None) -> FloatArray:
+        """Return the similarity (d, w) of every feature with the wanted ones."""
+        measure = self.measure.similarity()
+        features = replace(
+            self.features, gram_error=max(_SIMILARITY_ERROR, self.features.gram_error)
+        )
+        matrices = features.matrices(self.scaled(wanted), measure)
+        out = np.zeros((features.n_features, wanted.size))
+        factored = [i for i, matrix in enumerate(matrices) if isinstance(matrix, Factor)]
+        passes: list[tuple[list[int], TargetMatrix]] = [
+            ([i], LaplaceTarget((matrix,), 1.0))
+            for i, matrix in enumerate(matrices)
+            if isinstance(matrix, LaplaceMatrix)
+        ]
+        if factored:
+            rows = [matrix for matrix in matrices if isinstance(matrix, Factor)]
+            passes.append((factored, together(rows)))
+        for which, target in passes:
+            found = _pass(features, target, measure, self._runner, progress, "neighbours")
+            out[:, which] = found.relevance
+        return out

@@ -202,7 +202,7 @@ def grid_search(
             f"{unsolved} of {found[..., 0].size} models of the search did not converge: raise "
             "max_iter, tol or the penalties.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return GridScores(tuple(widths), tuple(grid.alphas.tolist()), found[..., 0], found[..., 1])
 

@@ -6,10 +6,11 @@ Figures are objects of their own: nothing here touches pyplot or any other globa
 from hsiclasso.plots.files import FIGURE_SUFFIXES
 from hsiclasso.plots.path import plot_path
 from hsiclasso.plots.ranks import plot_ranks, save_ranks
-from hsiclasso.plots.selection import plot_comparison, plot_selection, save_figure
+from hsiclasso.plots.selection import draw_result, plot_comparison, plot_selection, save_figure
 
 __all__ = [
     "FIGURE_SUFFIXES",
+    "draw_result",
     "plot_comparison",
     "plot_path",
     "plot_ranks",

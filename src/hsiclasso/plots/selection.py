@@ -28,13 +28,12 @@ from hsiclasso.plots.drawing import (
 from hsiclasso.plots.files import write_figure
 from hsiclasso.plots.path import plot_path
 from hsiclasso.selectors import SelectionResult
-from hsiclasso.solvers import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot_comparison", "plot_selection", "save_figure"]
+__all__ = ["draw_result", "plot_comparison", "plot_selection", "save_figure"]
 
 _DOT, _MARK = LINES[1], "#F6E7B8"
 
@@ -144,15 +143,48 @@ def plot_comparison(
     return ax
 
 
-def save_figure(result: SelectionResult, path: Path, file: str | os.PathLike[str]) -> None:
-    """Write the selection and its path, side by side, to a PNG, SVG or PDF file.
+def draw_result(result: SelectionResult) -> Figure:
+    """Draw the selection and its path, side by side.
 
     Parameters
     ----------
     result : SelectionResult
         ``selector.result_``.
-    path : Path
-        ``selector.path_``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> figure = draw_result(HSICLasso(4).fit(X, y).result_)
+    >>> figure.get_suptitle()
+    'HSIC Lasso, target: real. 4 of 20 columns selected on 100 samples'
+    """
+    k, method, data = len(result.features), result.method, result.data
+    figure = new_figure((13.0, figure_height(k)))
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    plot_selection(result, left)
+    names = {feature.index: feature.name for feature in result.features}
+    plot_path(result.path, names, right)
+    figure.suptitle(
+        f"{method.name}, target: {method.target}. {k} of {data.n_columns:,} columns selected on "
+        f"{data.n_samples:,} samples",
+        fontsize=TEXT + 2,
+        color=INK,
+    )
+    return figure
+
+
+def save_figure(result: SelectionResult, file: str | os.PathLike[str]) -> None:
+    """Write the figure of `draw_result` to a PNG, SVG or PDF file.
+
+    Parameters
+    ----------
+    result : SelectionResult
+        ``selector.result_``.
     file : path-like
         Where to; the suffix tells the format. Nothing is written if drawing fails.
 
@@ -161,22 +193,7 @@ def save_figure(result: SelectionResult, path: Path, file: str | os.PathLike[str
     InvalidInputError
         If the suffix is none of ``.png``, ``.svg`` and ``.pdf``.
     """
-    write_figure(lambda: _both_panels(result, path), file)
-
-
-def _both_panels(result: SelectionResult, path: Path) -> Figure:
-    figure = new_figure((13.0, figure_height(len(result.features))))
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
-    plot_selection(result, left)
-    names = {feature.index: feature.name for feature in result.features}
-    plot_path(path, names, right)
-    figure.suptitle(
-        f"{result.method}, {result.task}: {len(result.features)} of {result.n_features:,} "
-        f"features from {result.n_samples:,} samples",
-        fontsize=TEXT + 2,
-        color=INK,
-    )
-    return figure
+    write_figure(lambda: draw_result(result), file)
 
 
 def _dots(ax: Axes, rows: np.ndarray[Any, Any], relevance: list[float]) -> None:

@@ -1,29 +1,23 @@
-"""Station 5: the estimators users call, and the result they get."""
+"""Station 6: the estimators users call, and the result they get."""
 
-from hsiclasso.selectors.covariates import CovariateOptions
+from hsiclasso.selectors.covariates import Covariates
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
-from hsiclasso.selectors.features import FeatureOptions
 from hsiclasso.selectors.kernel import SelectedKernel
-from hsiclasso.selectors.penalties import PenaltyOptions
-from hsiclasso.selectors.pipeline import Selection, Settings, select
-from hsiclasso.selectors.result import Neighbour, SelectedFeature, SelectedGroup, SelectionResult
-from hsiclasso.selectors.search import StopOptions
-from hsiclasso.selectors.targets import TargetOptions
+from hsiclasso.selectors.missing import Ignore
+from hsiclasso.selectors.penalties import ElasticNet, GroupLasso, Lasso
+from hsiclasso.selectors.result import SelectedFeature, SelectionResult
+from hsiclasso.selectors.search import AlphaRatio
 
 __all__ = [
-    "CovariateOptions",
-    "FeatureOptions",
+    "AlphaRatio",
+    "Covariates",
+    "ElasticNet",
+    "GroupLasso",
     "HSICLasso",
+    "Ignore",
+    "Lasso",
     "NOCCOLasso",
-    "Neighbour",
-    "PenaltyOptions",
     "SelectedFeature",
-    "SelectedGroup",
     "SelectedKernel",
-    "Selection",
     "SelectionResult",
-    "Settings",
-    "StopOptions",
-    "TargetOptions",
-    "select",
 ]

@@ -1,28 +1,19 @@
-"""Finding columns of a table by name or index."""
+"""Finding columns of a table, and features of it, by name or index."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from hsiclasso._types import IntArray
+from hsiclasso.data import Source
+from hsiclasso.dependence import Features
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["ColumnFinder", "close_matches"]
-
-
-class Named(Protocol):
-    """Anything with named columns: a source, or the features of one."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-
-    def name(self, feature: int, /) -> str:
-        """Name of one column."""
+__all__ = ["ColumnFinder", "FeatureFinder", "close_matches"]
 
 
 class ColumnFinder:
@@ -30,34 +21,35 @@ class ColumnFinder:
 
     Parameters
     ----------
-    table : Named
-        A source, or the features of one.
+    source : Source
+        The table.
     """
 
-    def __init__(self, table: Named) -> None:
-        self.table = table
+    def __init__(self, source: Source) -> None:
+        self.source = source
         self._by_name: dict[str, int] | None = None
 
     def __call__(self, what: str, wanted: Iterable[Any] | None) -> IntArray:
         """Return the positions of the columns wanted, in their order."""
         if wanted is None:
             return np.zeros(0, dtype=np.int64)
-        if isinstance(wanted, str):
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
             raise InvalidInputError(f"{what}={wanted!r} must be a list of columns: [{wanted!r}].")
-        return np.array([self._one(what, item) for item in wanted], dtype=np.int64)
+        return np.array([self.one(what, item) for item in wanted], dtype=np.int64)
 
     def names(self) -> dict[str, int]:
         """Return all names, with their positions."""
         if self._by_name is None:
-            self._by_name = {self.table.name(j): j for j in range(self.table.n_features)}
+            self._by_name = {self.source.name(j): j for j in range(self.source.n_features)}
         return self._by_name
 
     def position(self, name: str) -> int | None:
         """Return the position of a name, if there is such a column."""
         return self.names().get(name)
 
-    def _one(self, what: str, item: Any) -> int:
-        d = self.table.n_features
+    def one(self, what: str, item: Any) -> int:
+        """Return the position of one column."""
+        d = self.source.n_features
         if isinstance(item, str):
             position = self.position(item)
             if position is None:
@@ -75,6 +67,50 @@ class ColumnFinder:
                 f"{what} has index {item}, but there are {d} columns: 0 to {d - 1}."
             )
         return int(item) % d
+
+
+class FeatureFinder:
+    """Finds features by their names, or by the name or index of their column.
+
+    Parameters
+    ----------
+    features : Features
+        The features of one table.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self._find = ColumnFinder(features.source)
+        self._joint = {name: feature for feature, (name, _) in features.joint.items()}
+
+    def __call__(self, what: str, wanted: Iterable[Any] | None) -> IntArray:
+        """Return the numbers of the features wanted, in their order."""
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+            return self._find(what, wanted)
+        return np.array([self._one(what, item) for item in wanted], dtype=np.int64)
+
+    def by_column(self, what: str, values: Any) -> Any:
+        """Take one value per column of the table for each feature: that of its first column."""
+        d = self.features.source.n_features
+        if values.shape != (d,):
+            raise InvalidInputError(
+                f"{what} has shape {values.shape}, but there are {d} columns: give one entry for "
+                "each."
+            )
+        return values[self.features.first]
+
+    def _one(self, what: str, item: Any) -> int:
+        if isinstance(item, str) and item in self._joint:
+            return self._joint[item]
+        column = self._find.one(what, item)
+        place = int(np.searchsorted(self.features.first, column))
+        single = place < self.features.n_features and self.features.first[place] == column
+        if not single or place in self.features.joint:
+            raise InvalidInputError(
+                f"{what} has {self.features.source.name(column)!r}, which is a covariate or part "
+                "of a joint feature: name the joint feature, or take it out."
+            )
+        return place
 
 
 def close_matches(name: Any, names: Iterable[str]) -> str:

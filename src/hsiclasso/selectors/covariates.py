@@ -14,29 +14,21 @@ dependence in the manner of Zhang, Peters, Janzing and Schölkopf (2011).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 
+from hsiclasso._checks import check_choice
+from hsiclasso._options import Option
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Kind, RowSubset, Source, as_source
-from hsiclasso.dependence import Measure
-from hsiclasso.embedding import (
-    Delta,
-    Embedding,
-    Factor,
-    Gaussian,
-    Kernel,
-    Reduction,
-    Samples,
-    Shrinkage,
-    vector_rows,
-)
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import HSIC, Delta, Factor, Gaussian, Kernel, Measure, Samples
+from hsiclasso.kernels.factor import factor_columns, factor_rows
 from hsiclasso.selectors.columns import ColumnFinder
 
-__all__ = ["CovariateOptions", "Covariates"]
+__all__ = ["CovariateValues", "Covariates", "as_covariates"]
 
 #: Share of the trace that a function of a covariate must carry to be removed.
 _LEAST_SHARE = 1e-3
@@ -45,7 +37,7 @@ _MOST_REMOVED = 0.5
 
 
 @dataclass(frozen=True)
-class Covariates:
+class CovariateValues:
     """Covariates of one table.
 
     Attributes
@@ -84,50 +76,54 @@ class Covariates:
             )
         return rows if len(rows) else None
 
-    def factor(self, measure: Measure, samples: Samples, tol: float) -> Factor:
+    def factor(self, measure: Measure, samples: Samples, error: float) -> Factor:
         """Factor of the covariates' matrix: one kernel on the numbers, one on the labels."""
         labels = np.array([kind != "number" for kind in self.kinds])
         parts: list[tuple[FloatArray, Kernel]] = []
         if not labels.all():
-            parts.append((self.values[~labels], Gaussian()))
+            parts.append((self.values[~labels].copy(), Gaussian()))
         if labels.any():
-            parts.append((self.values[labels], Delta()))
+            parts.append((self.values[labels].copy(), Delta()))
 
-        def expand(share: float) -> tuple[FloatArray, float]:
-            made = [vector_rows(values, kernel, share, samples.weights) for values, kernel in parts]
+        for values, kernel in parts:
+            kernel.scale(values, samples.shares, joint=True)
+
+        def expand(allowed: float) -> tuple[FloatArray, float]:
+            made = [kernel.rows(values, allowed, samples.shares[0]) for values, kernel in parts]
             return np.concatenate([rows for rows, _ in made]), sum(left for _, left in made)
 
-        shrinkage = measure.shrinkage(samples.total)
-        return measure.finish(Reduction(samples, shrinkage, 0.2 * tol).adapt(expand))
+        return measure.finish(factor_rows(expand, samples, measure, 0.2 * error))
 
 
-@dataclass(frozen=True)
-class CovariateOptions:
-    """What a user may say about covariates, before the table is known.
+class Covariates(Option):
+    """Columns whose influence is removed, and how.
 
-    Attributes
+    Parameters
     ----------
-    columns : sequence of str or int, optional
-        Columns of the table that are covariates.
-    method : {"project", "subtract"}
-        How what they explain is removed.
+    columns : sequence of str or int, default=None
+        Columns of the table that are covariates. Values of your own go to `fit`.
+    method : {"project", "subtract"}, default="project"
+        ``"project"`` removes functions of the covariates from features and target;
+        ``"subtract"`` subtracts their kernel matrix from the target's, as pyHSICLasso does.
     """
 
-    columns: Any = None
-    method: Literal["project", "subtract"] = "project"
+    def __init__(
+        self, columns: Any = None, method: Literal["project", "subtract"] = "project"
+    ) -> None:
+        self.columns = columns
+        self.method = method
 
-    def __post_init__(self) -> None:
-        if self.method not in ("project", "subtract"):
-            raise InvalidInputError(
-                f"covariate_method={self.method!r} is unknown: choose 'project' or 'subtract'."
-            )
-        if hasattr(self.columns, "ndim") and getattr(self.columns, "ndim", 1) > 1:
+    def check(self) -> Self:
+        """Raise if a parameter breaks its rule."""
+        check_choice("method", self.method, ("project", "subtract"))
+        if getattr(self.columns, "ndim", 1) > 1:
             raise InvalidInputError(
                 "covariates must be a list of columns of X; pass values of your own to "
                 "fit(X, y, covariates=...), which cross-validation can cut into folds."
             )
+        return self
 
-    def resolve(self, source: Source, table: Any, rows: BoolArray | None) -> Covariates:
+    def resolve(self, source: Source, table: Any, rows: BoolArray | None) -> CovariateValues:
         """Read covariates from columns of the source, and from a table of their own.
 
         `source` shows the samples that are used, `table` all of them, of which `rows` are used.
@@ -136,8 +132,8 @@ class CovariateOptions:
         found = _read(source, columns)
         if table is None and not columns.size and self.method != "project":
             raise InvalidInputError(
-                f"covariate_method={self.method!r} has no meaning without covariates: name "
-                "columns, or pass values to fit."
+                f"method={self.method!r} has no meaning without covariates: name columns, or pass "
+                "values to fit."
             )
         if table is not None:
             own, labels = _as_table(table)
@@ -149,7 +145,7 @@ class CovariateOptions:
                 )
             own = own if rows is None else RowSubset(own, rows)
             more = _read(own, np.arange(own.n_features), labels=labels)
-            found = Covariates(
+            found = CovariateValues(
                 found.names + more.names,
                 found.kinds + more.kinds,
                 np.concatenate([found.values, more.values]),
@@ -159,11 +155,11 @@ class CovariateOptions:
         return found
 
 
-def _read(source: Source, columns: IntArray, *, labels: bool = False) -> Covariates:
+def _read(source: Source, columns: IntArray, *, labels: bool = False) -> CovariateValues:
     """Read columns of a source as covariates; of labels, if their codes are all it has."""
     names = tuple(source.name(int(j)) for j in columns)
     kinds: tuple[Kind, ...] = tuple("text" if labels else source.kind(int(j)) for j in columns)
-    return Covariates(names, kinds, source.block(columns).T, columns)
+    return CovariateValues(names, kinds, source.block(columns).T, columns)
 
 
 def _as_table(table: Any) -> tuple[Source, bool]:
@@ -185,7 +181,7 @@ def _as_table(table: Any) -> tuple[Source, bool]:
     return as_source(np.array(codes, dtype=np.float64).T, min_samples=1), True
 
 
-def _check_values(covariates: Covariates) -> None:
+def _check_values(covariates: CovariateValues) -> None:
     for name, values in zip(covariates.names, covariates.values, strict=True):
         if not np.isfinite(values).all():
             raise InvalidInputError(
@@ -202,7 +198,13 @@ def _functions(values: FloatArray, kind: Kind, samples: Samples) -> FloatArray:
     if kind != "number":
         _, codes = np.unique(values, return_inverse=True)
         return np.asarray((codes == np.arange(codes.max() + 1)[:, None]).astype(np.float64))
-    features, left = Embedding(Gaussian()).expand(values, 1e-9, samples.weights)
-    factor = Reduction(samples, Shrinkage(), 1e-6)(features, left)
+    kernel, z = Gaussian(), values[None].copy()
+    kernel.scale(z, samples.shares)
+    (factor,) = factor_columns(z, kernel, samples, HSIC(), 1e-9)
     kept = factor.eigenvalues >= _LEAST_SHARE * samples.total
     return factor.rows[kept] / samples.root
+
+
+def as_covariates(value: Any) -> Covariates:
+    """Return covariates given as a list of columns, or as a checked object."""
+    return (value if isinstance(value, Covariates) else Covariates(value)).check()

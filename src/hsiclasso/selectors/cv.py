@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.metrics import check_scoring
@@ -19,13 +20,14 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from hsiclasso._checks import check_choice
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import Source, as_source, check_finite
-from hsiclasso.embedding import Samples
+from hsiclasso.data import Source, as_source, check_finite, is_source
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.estimators import HSICLasso
-from hsiclasso.selectors.targets import TargetOptions, prepare_target
+from hsiclasso.selectors.missing import as_missing
+from hsiclasso.selectors.pipeline import prepare
+from hsiclasso.targets import Affinity, Graph, Target, as_target
 
 __all__ = ["HSICLassoCV", "SizeScores"]
 
@@ -99,22 +101,22 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
 
     Parameters
     ----------
-    selector : HSICLasso or NOCCOLasso, optional
-        What selects; ``HSICLasso()`` by default. Its `n_features_to_select` is overridden.
-    estimator : estimator, optional
-        What is cross-validated; by default a support vector machine on standardised features,
-        for classes or for a real target.
-    sizes : sequence of int, optional
-        Numbers of features to try; by default 1, 2, 3, 5, 8, 12, 20, 30 and 50 as far as there
-        are features.
-    cv : int, splitter or iterable
+    selector : HSICLasso or NOCCOLasso, default=None
+        What selects; None is ``HSICLasso()``. Its `n_features_to_select` is overridden.
+    estimator : estimator, default=None
+        What is cross-validated; None is a support vector machine on standardised features, for
+        classes or for a real target.
+    sizes : sequence of int, default=None
+        Numbers of features to try; None is 1, 2, 3, 5, 8, 12, 20, 30 and 50 as far as there are
+        features.
+    cv : int, splitter or iterable, default=5
         As in scikit-learn; an integer means stratified folds for classes.
-    scoring : str or callable, optional
-        As in scikit-learn; by default the estimator's own score.
-    rule : {"best", "one_se"}
+    scoring : str or callable, default=None
+        As in scikit-learn; None is the estimator's own score.
+    rule : {"best", "one_se"}, default="best"
         ``"one_se"`` takes the smallest size within one standard error of the best score.
-    n_jobs : int, optional
-        Processes over folds.
+    n_jobs : int, default=None
+        Processes over folds; None is one.
 
     Attributes
     ----------
@@ -165,8 +167,10 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The table; its rows are cut into folds.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Target, as in `HSICLasso`, but no matrix between samples.
         groups : array-like of shape (n_samples,), optional
             Groups of samples, for splitters that keep them together.
         **params
@@ -178,16 +182,23 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         self
         """
         selector = HSICLasso() if self.selector is None else self.selector
+        if is_source(X):
+            raise InvalidInputError(
+                f"X is a {type(X).__name__}, whose rows cannot be cut into folds: pass an array, a "
+                "sparse matrix or a frame."
+            )
         source = as_source(X)
-        sizes = self._check_sizes(source, selector)
-        task = _check_target(y, source.n_samples, selector._settings().target)
+        target = _check_target(y, source.n_samples, selector.target)
         # the same in every fold, whatever its part of the target looks like
-        selector = clone(selector).set_params(task=task)
+        selector = clone(selector).set_params(target=target)
+        sizes = self._check_sizes(source, y, selector, params)
+        # before the folds, whose errors would name rows of a part of the table
+        check_finite(source, ignore=as_missing(selector.missing) is not None)
         validate_data(self, X, skip_check_array=True)
         (X,) = indexable(X)
         model = self.estimator
         if model is None:
-            model = _default_model(task, np.asarray(y).ndim, _label(source))
+            model = _default_model(target, y, _label(source))
         scorer = check_scoring(model, scoring=self.scoring)
         strata = None if isinstance(y, tuple) else y
         cv = check_cv(self.cv, strata, classifier=is_classifier(model))
@@ -205,13 +216,13 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         self.estimator_ = clone(model).fit(_columns(X, np.sort(self.selected_)), y)
         return self
 
-    def _check_sizes(self, source: Source, selector: Any) -> tuple[int, ...]:
-        if self.rule not in ("best", "one_se"):
-            raise InvalidInputError(f"rule={self.rule!r} is unknown: choose 'best' or 'one_se'.")
-        settings = selector._settings()
-        features = settings.features.resolve(source, Samples(source.n_samples))
-        covariates = ColumnFinder(source)("covariates", settings.covariates.columns)
-        resolved = settings.penalty.resolve(features, covariates)
+    def _check_sizes(
+        self, source: Source, y: Any, selector: Any, params: dict[str, Any]
+    ) -> tuple[int, ...]:
+        check_choice("rule", self.rule, ("best", "one_se"))
+        any_number = clone(selector).set_params(n_features_to_select=None)
+        given = {name: params.get(name) for name in ("sample_weight", "covariates")}
+        resolved = prepare(any_number, source, y, **given).penalty
         least, most = max(1, resolved.kept.size), int(np.isfinite(resolved.penalty.weights).sum())
         if self.sizes is None:
             return tuple(size for size in _SIZES if least <= size <= most) or (most,)
@@ -246,7 +257,7 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         check_is_fitted(self)
         source = as_source(X, min_samples=1)
         validate_data(self, X, reset=False, skip_check_array=True)
-        check_finite(source, missing=self.selector_.missing)
+        check_finite(source, ignore=as_missing(self.selector_.missing) is not None)
         return _columns(X, np.sort(self.selected_))
 
     def __sklearn_tags__(self) -> Any:
@@ -258,21 +269,21 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         return tags
 
 
-def _default_model(task: str, n_dimensions: int, label: str | None) -> Any:
+def _default_model(target: Target, y: Any, label: str | None) -> Any:
     """Support vector machine for classes or for one real target."""
     if label is not None:
         raise InvalidInputError(
             f"estimator=None is a support vector machine for numbers, but column {label!r} holds "
             "labels: pass an estimator that encodes them, a pipeline with a OneHotEncoder, say."
         )
-    if n_dimensions > 1 or task in ("auto", "survival"):
+    one_column = target.name not in ("objects", "survival") and not sparse.issparse(y)
+    if not one_column or np.asarray(y).ndim > 1:
         raise InvalidInputError(
-            f"estimator=None is a support vector machine for one target, but the target is "
-            f"{'structured' if task == 'auto' else task} with {n_dimensions} dimension(s): pass an "
-            "estimator, and a scoring if it has none of its own."
+            "estimator=None is a support vector machine for one column of classes or numbers, but "
+            f"y is {target.words} of another form: pass an estimator, and a scoring if it has none "
+            "of its own."
         )
-    svm = SVC() if task == "classification" else SVR()
-    return make_pipeline(StandardScaler(), svm)
+    return make_pipeline(StandardScaler(), SVC() if target.name == "classes" else SVR())
 
 
 def _columns(X: Any, columns: IntArray) -> Any:
@@ -297,19 +308,20 @@ def _label(source: Source) -> str | None:
     return next((source.name(j) for j, kind in kinds if kind in ("category", "text")), None)
 
 
-def _check_target(y: Any, n_samples: int, options: TargetOptions) -> str:
-    """Return the task, if folds and downstream estimators can deal with it."""
-    if options.matrix_kernel is not None:
+def _check_target(y: Any, n_samples: int, target: Any) -> Target:
+    """Return the kind of the target, if folds and downstream estimators can deal with it."""
+    asked = as_target(target)
+    if isinstance(asked, Affinity | Graph):
         raise InvalidInputError(
-            f"y_kernel={options.kernel!r} takes a matrix between all samples, which has no folds: "
-            "select with HSICLasso, and choose the number of features by criterion='bic'."
+            f"target={asked!r} takes a matrix between all samples, which has no folds: "
+            "select with HSICLasso, and choose the number of features by alpha='bic'."
         )
-    if options.missing == "drop":
+    if asked.missing == "drop":
         raise InvalidInputError(
-            "missing_target='drop' would leave samples that cannot be scored: drop them before."
+            "missing='drop' of the target would leave samples that cannot be scored: drop them "
+            "before."
         )
-    task = prepare_target(y, n_samples, options).task
-    return "auto" if task == "structured" else task
+    return asked.prepare(y, n_samples).target
 
 
 def _is_size(value: Any, least: int, most: int) -> bool:

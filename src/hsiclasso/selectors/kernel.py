@@ -9,20 +9,10 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, as_source
-from hsiclasso.embedding import (
-    Delta,
-    Features,
-    Gaussian,
-    Kernel,
-    Laplace,
-    Linear,
-    Polynomial,
-    Width,
-    median_distance,
-    median_vector_distance,
-    vector_codes,
-)
+from hsiclasso.dependence import Features, Scaled
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import Kernel
+from hsiclasso.kernels.scale import Scaling
 
 __all__ = ["KernelTerm", "SelectedKernel", "learn_kernel"]
 
@@ -36,82 +26,52 @@ class KernelTerm:
     columns : ndarray of shape (q,)
         Columns of the table that it looks at; one, or those of a joint feature.
     weight : float
-        Weight in the sum, divided by the norm of the centred Gram matrix where the measure is
-        normalised.
+        Weight in the sum, with the factors that the measure multiplies the kernel by.
     kernel : Kernel
-    mean, scale : ndarray of shape (q,)
-        Mean and deviation of the columns.
-    widths : tuple of float
-        Kernel widths in deviations.
+        Kernel with what it takes from the samples filled in.
+    scaling : Scaling
+        How values are brought to the scale of the kernel.
     labels : tuple of (list or None)
         Labels that the codes of a column stand for, if it has labels.
-    samples : ndarray of shape (n, q)
-        The columns on the samples it was learnt on.
-    counts : ndarray of shape (n,)
-        Weights of these samples.
+    samples : ndarray of shape (q, n)
+        The scaled columns on the samples it was learnt on, NaN where they are missing.
     """
 
     columns: IntArray
     weight: float
     kernel: Kernel
-    mean: FloatArray
-    scale: FloatArray
-    widths: tuple[float, ...]
+    scaling: Scaling
     labels: tuple[list[Any] | None, ...]
     samples: FloatArray
-    counts: FloatArray
 
     def take(self, source: Source) -> FloatArray:
-        """Read the columns (m, q) of a table, with labels coded as in the samples."""
-        block = source.block(self.columns)
+        """Read the columns (q, m) of a table, scaled, with labels coded as in the samples."""
+        block = source.block(self.columns).T
         for place, (column, labels) in enumerate(zip(self.columns, self.labels, strict=True)):
             if labels is not None:
-                if source.categories(int(column)) is None:
-                    raise InvalidInputError(
-                        f"column {source.name(int(column))!r} held labels when the kernel was "
-                        "learnt: pass a frame with labels such as {!r}, not their codes.".format(
-                            labels[0]
-                        )
-                    )
-                known = {label: code for code, label in enumerate(labels)}
-                theirs = source.categories(int(column)) or []
-                codes = np.array([known.get(label, np.nan) for label in [*theirs, None]])
-                seen = np.where(np.isnan(block[:, place]), len(theirs), block[:, place])
-                block[:, place] = codes[seen.astype(np.int64)]
-        return block
+                block[place] = _recoded(source, int(column), labels, block[place])
+        return self.scaling.apply(block) if not self.kernel.of_labels else block
 
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return the kernel (m, p) of rows (m, q) and (p, q); 0 where a value is missing."""
-        missing = (np.asarray(np.isnan(side).any(axis=1)) for side in (left, right))
-        known = ~np.logical_or.outer(*missing)
-        return np.where(known, self._between(left, right), 0.0)
+        """Return the kernel (m, p) of scaled (q, m) and (q, p); 0 where a value is missing."""
+        known = [~np.isnan(side).any(axis=0) for side in (left, right)]
+        values = self.kernel.between(
+            *(np.where(seen, side, 0.0) for seen, side in zip(known, (left, right), strict=True))
+        )
+        return np.where(np.logical_and.outer(*known), values, 0.0)
 
-    def _between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        kernel = self.kernel
-        if isinstance(kernel, Delta):
-            return self._delta(left, right, kernel)
-        a, b = ((x - self.mean) / (self.scale * np.sqrt(len(self.mean))) for x in (left, right))
-        if isinstance(kernel, Linear):
-            return np.asarray(a @ b.T)
-        if isinstance(kernel, Polynomial):
-            return np.asarray((a @ b.T + kernel.offset) ** kernel.degree)
-        difference = a[:, None, :] - b
-        if isinstance(kernel, Laplace):
-            return np.asarray(np.exp(-np.abs(difference[:, :, 0]) / self.widths[0]))
-        squares = np.square(difference).sum(axis=2)
-        return np.asarray(np.mean([np.exp(-0.5 * squares / w**2) for w in self.widths], axis=0))
 
-    def _delta(self, left: FloatArray, right: FloatArray, kernel: Delta) -> FloatArray:
-        """1/n_x where both are x, counted on the samples; 0 for values not seen there."""
-        known = ~np.isnan(self.samples).any(axis=1)
-        every = np.concatenate([self.samples[known], left, right]).T
-        codes = vector_codes(every).astype(np.int64)
-        sizes = np.bincount(codes[: known.sum()], self.counts[known], minlength=codes.max() + 1)
-        first, second = np.split(codes[known.sum() :], [len(left)])
-        observed = self.counts[known].sum() / self.counts.sum()  # as if none were missing
-        share = np.divide(observed, sizes, out=np.zeros(sizes.size), where=sizes > 0)
-        scale = share[first] if kernel.by_count else (sizes[first] > 0).astype(np.float64)
-        return np.asarray((first[:, None] == second) * scale[:, None])
+def _recoded(source: Source, column: int, labels: list[Any], codes: FloatArray) -> FloatArray:
+    """Translate the codes of a column of labels to those of the samples; NaN for other labels."""
+    theirs = source.categories(column)
+    if theirs is None:
+        raise InvalidInputError(
+            f"column {source.name(column)!r} held labels when the kernel was learnt: pass a "
+            f"frame with labels such as {labels[0]!r}, not their codes."
+        )
+    known = {label: code for code, label in enumerate(labels)}
+    ours = np.array([known.get(label, np.nan) for label in [*theirs, None]])
+    return ours[np.where(np.isnan(codes), len(theirs), codes).astype(np.int64)]
 
 
 @dataclass(frozen=True)
@@ -194,45 +154,18 @@ class SelectedKernel:
         return source
 
 
-def learn_kernel(features: Features, selected: IntArray, weights: FloatArray) -> SelectedKernel:
-    """Make the kernel of selected features with their weights."""
-    terms = tuple(
-        _learn_term(features, int(feature), float(weight))
-        for feature, weight in zip(selected, weights, strict=True)
-    )
-    return SelectedKernel(terms, features.n_samples, features.n_features)
-
-
-def _learn_term(features: Features, feature: int, weight: float) -> KernelTerm:
-    source, columns = features.source, features.columns_of(feature)
-    kernel, samples = features.embedding(feature).kernel, source.block(columns)
-    counts = np.square(features.samples.root)
-    known = ~np.isnan(samples).any(axis=1)
-    mean, scale = np.zeros(columns.size), np.ones(columns.size)
-    widths: tuple[float, ...] = (1.0,)
-    if known.any() and not isinstance(kernel, Delta):
-        for place in range(columns.size):
-            mean[place], scale[place] = _moments(samples[known, place], counts[known])
-        if isinstance(kernel, Gaussian | Laplace):
-            scaled = (samples[known] - mean) / (scale * np.sqrt(columns.size))
-            asked = kernel.widths if isinstance(kernel, Gaussian) else (kernel.width,)
-            widths = tuple(_width(scaled, width, counts[known]) for width in asked)
-    labels = tuple(source.categories(int(column)) for column in columns)
-    return KernelTerm(columns, weight, kernel, mean, scale, widths, labels, samples, counts)
-
-
-def _moments(column: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    # squares of very large or small numbers leave the range of doubles
-    size = float(np.abs(column).max()) or 1.0
-    mean = np.average(column / size, weights=weights)
-    deviation = np.sqrt(np.average(np.square(column / size - mean), weights=weights))
-    return float(size * mean), float(size * deviation) or 1.0
-
-
-def _width(scaled: FloatArray, width: Width, weights: FloatArray) -> float:
-    if width != "median":
-        return float(width)
-    if scaled.shape[1] > 1:
-        return median_vector_distance(scaled.T, weights)
-    column = scaled[:, 0]
-    return median_distance(column, weights) if np.ptp(column) > 0 else 1.0
+def learn_kernel(
+    features: Features, selected: IntArray, weights: FloatArray, scaled: list[Scaled]
+) -> SelectedKernel:
+    """Make the kernel of selected features with their weights, from their scaled columns."""
+    terms = []
+    for feature, weight, one in zip(selected.tolist(), weights, scaled, strict=True):
+        columns, shares = features.columns_of(feature), one.samples.shares[0]
+        labels = tuple(features.source.categories(int(column)) for column in columns)
+        kernel = one.kernel.learnt(one.z, shares)
+        scale = one.kernel.observed_scale(one.observed)
+        samples = np.where(shares > 0, one.z, np.nan)
+        terms.append(
+            KernelTerm(columns, float(weight) * scale, kernel, one.scaling, labels, samples)
+        )
+    return SelectedKernel(tuple(terms), features.n_samples, features.source.n_features)

@@ -1,183 +1,245 @@
-"""Turning what a user says about features - keep, exclude, weights, groups - into a penalty."""
+"""Penalties as users give them, and what they become on the features of one table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hsiclasso._checks import check_count, check_flag, is_number
+from hsiclasso._options import Option, as_option
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.embedding import Features
+from hsiclasso.dependence import Features
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.columns import ColumnFinder, close_matches
+from hsiclasso.selectors.columns import FeatureFinder, close_matches
 from hsiclasso.solvers import Penalty
 
-__all__ = ["PenaltyOptions", "ResolvedPenalty"]
+__all__ = [
+    "PENALTIES",
+    "ElasticNet",
+    "GroupLasso",
+    "Lasso",
+    "PenaltyOption",
+    "ResolvedPenalty",
+    "as_penalty",
+    "resolve_penalty",
+]
 
 
 @dataclass(frozen=True)
 class ResolvedPenalty:
-    """A penalty on the columns of one table.
+    """A penalty on the features of one table.
 
     Attributes
     ----------
     penalty : Penalty
     kept : ndarray of int
-        Columns that are to be kept: on the list, or without penalty.
+        Features that are to be kept: on the list, or without penalty.
     labels : ndarray of str of shape (d,) or None
-        Label of each column's group.
+        Label of each feature's group.
+    n_groups : int or None
+        Number of groups at which to stop.
     """
 
     penalty: Penalty
     kept: IntArray
-    labels: Any
+    labels: Any = None
+    n_groups: int | None = None
 
 
-@dataclass(frozen=True)
-class PenaltyOptions:
-    """What a user may say about features, before the table is known.
+class PenaltyOption(Option):
+    """A penalty, before the table is known.
 
     Attributes
     ----------
-    weights : array-like of shape (d,) or mapping, optional
-        Penalty weights of features; a mapping by name or index leaves the others at 1.
-    keep, exclude : sequence of str or int, optional
-        Columns that are never penalised and always selected, and columns never selected.
-    groups : array-like of shape (d,), mapping or pandas Series, optional
-        Label of each feature's group. With a mapping or a series indexed by names, columns that
-        are not mentioned are groups of their own.
-    group_weights : mapping, optional
-        Penalty weight of a group by label; by default the square root of its size.
-    l1_ratio : float
-        Share of the l1 part where there are groups.
-    ridge : float
-        Ridge part of the elastic net, relative to the squared norm of the target's matrix.
-    positive : bool
-        Whether weights must not be negative.
+    name : str
+        Name as an option.
+    weights : array-like of shape (n_features,) or mapping, or None
+        Factor of the penalty of each feature.
     """
 
-    weights: Any = None
-    keep: Any = None
-    exclude: Any = None
-    groups: Any = None
-    group_weights: Mapping[Any, float] | None = None
-    l1_ratio: float = 0.0
-    ridge: float = 0.0
-    positive: bool = True
+    name: ClassVar[str]
+    weights: Any
 
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.ridge) and self.ridge >= 0):
-            raise InvalidInputError(
-                f"ridge={self.ridge!r}, but the ridge part must be a finite number >= 0: 0 is the "
-                "plain lasso, 0.01 a mild elastic net."
-            )
-        if self.groups is None:
-            for name, default in (("l1_ratio", 0.0), ("group_weights", None)):
-                if getattr(self, name) != default:
-                    raise InvalidInputError(
-                        f"{name}={getattr(self, name)!r} is for groups of features: give groups "
-                        "too, or leave it out."
-                    )
-        elif not self.positive:
-            raise InvalidInputError(
-                "positive=False is for the lasso without groups: leave out groups, or keep the "
-                "weights non-negative."
-            )
+    @abstractmethod
+    def resolve(self, find: FeatureFinder, weights: FloatArray, kept: IntArray) -> ResolvedPenalty:
+        """Make the penalty on the features of a table.
 
-    def resolve(self, features: Features, covariates: IntArray | None = None) -> ResolvedPenalty:
-        """Look names up among features, check everything, and make the penalty.
-
-        Columns that are `covariates` are never selected, and neither are those that are part
-        of a feature of several columns but its first, which stands for it.
+        Parameters
+        ----------
+        find : FeatureFinder
+            The features by name.
+        weights : ndarray of shape (d,)
+            Factors of the penalty: 0 for features that are kept, infinity for excluded ones.
+        kept : ndarray of int
+            Features that are kept.
         """
-        find = ColumnFinder(features)
-        keep = np.unique(find("keep", self.keep))
-        exclude = np.unique(find("exclude", self.exclude))
-        both = np.intersect1d(keep, exclude)
-        if both.size:
+
+
+class Lasso(PenaltyOption):
+    r"""The l1 penalty, :math:`\lambda \sum_k w_k |a_k|`.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_features,) or mapping, default=None
+        Factor :math:`w_k` of the penalty of each feature: 0 leaves it unpenalised, infinity
+        excludes it. A mapping by name or index leaves the others at 1.
+    positive : bool, default=True
+        With False, weights of either sign are allowed. A negative weight has no meaning as a
+        dependence, the sum of kernels is no longer a kernel, and the bound that spares most
+        features a second look is lost: the cost grows with the number of features times the
+        number selected.
+    """
+
+    name: ClassVar[str] = "lasso"
+
+    def __init__(self, weights: Any = None, positive: bool = True) -> None:
+        self.weights = weights
+        self.positive = positive
+
+    def check(self) -> Self:
+        """Raise if `positive` is neither True nor False."""
+        check_flag("positive", self.positive)
+        return self
+
+    def resolve(self, find: FeatureFinder, weights: FloatArray, kept: IntArray) -> ResolvedPenalty:
+        """Make the penalty on the features of a table."""
+        if not self.positive and (weights == 0).any():
             raise InvalidInputError(
-                f"{features.name(int(both[0]))!r} is both in keep and in exclude: take it out of "
-                "one."
+                "positive=False needs a penalty on every feature: leave out keep, and weights of 0."
             )
-        no_feature = np.union1d(features.absorbed, [] if covariates is None else covariates)
-        no_feature = no_feature.astype(np.int64)
-        for option, columns in (("keep", keep), ("exclude", exclude)):
-            wrong = np.intersect1d(columns, no_feature)
-            if wrong.size:
-                raise InvalidInputError(
-                    f"{option} has {features.name(int(wrong[0]))!r}, which is a covariate or part "
-                    "of a joint feature: name the joint feature, or take it out."
-                )
-        members = np.union1d(features.absorbed, list(features.joint))
-        if covariates is not None and (both := np.intersect1d(members, covariates)).size:
+        return ResolvedPenalty(Penalty.lasso(weights, signed=not self.positive), kept)
+
+
+class ElasticNet(PenaltyOption):
+    r"""The elastic net: redundant features share weight instead of the first taking it all.
+
+    .. math:: \lambda \sum_k w_k \Big(r a_k + \tfrac{1-r}{2}\, s\, a_k^2\Big)
+
+    with r the `l1_ratio`, as in scikit-learn. The factor s, the norm of the most relevant feature's
+    matrix over that of the target's, makes r mean the same whatever the scale of the kernels; it
+    is 1 where matrices are normalised (``measure="nhsic"``).
+
+    Parameters
+    ----------
+    l1_ratio : float, default=0.5
+        Share r of the l1 part, above 0 and at most 1.
+    weights : array-like of shape (n_features,) or mapping, default=None
+        Factor :math:`w_k` of the penalty of each feature, as in `Lasso`.
+    """
+
+    name: ClassVar[str] = "elastic_net"
+
+    def __init__(self, l1_ratio: float = 0.5, weights: Any = None) -> None:
+        self.l1_ratio = l1_ratio
+        self.weights = weights
+
+    def check(self) -> Self:
+        """Raise unless the share of the l1 part lies above 0 and is at most 1."""
+        if not is_number(self.l1_ratio) or not 0 < self.l1_ratio <= 1:
             raise InvalidInputError(
-                f"{features.source.name(int(both[0]))!r} is a covariate and part of a joint "
-                "feature: take it out of one."
+                f"l1_ratio={self.l1_ratio!r}, but the share of the l1 part of an elastic net lies "
+                "above 0 and is at most 1: 0.5, say."
             )
-        exclude = np.union1d(exclude, no_feature)
-        weights = self._weights(find)
-        keep = np.union1d(keep, np.setdiff1d(np.flatnonzero(weights == 0), exclude))
-        weights[keep] = 0.0
-        weights[exclude] = np.inf
-        if np.isinf(weights).all():
-            raise InvalidInputError("All features are excluded: leave at least one to choose from.")
+        return self
+
+    def resolve(self, find: FeatureFinder, weights: FloatArray, kept: IntArray) -> ResolvedPenalty:
+        """Make the penalty on the features of a table."""
+        return ResolvedPenalty(Penalty.elastic_net(weights, l1_ratio=self.l1_ratio), kept)
+
+
+class GroupLasso(PenaltyOption):
+    r"""The (sparse) group lasso, which selects whole groups of features.
+
+    .. math:: \lambda \Big(r \sum_k w_k a_k + (1-r) \sum_g v_g \|a_g\|_2\Big)
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_features,), mapping or pandas Series
+        Group of each feature. A mapping, or a series indexed by names, need not mention all
+        columns; the others are groups of their own.
+    l1_ratio : float, default=0.0
+        Share r of the l1 part: above 0, features within groups are selected too.
+    group_weights : mapping, default=None
+        Weight :math:`v_g` by label; by default the square root of the group's size.
+    weights : array-like of shape (n_features,) or mapping, default=None
+        Factors of the l1 part, as in `Lasso`.
+    n_groups : int, default=None
+        Number of groups at which to stop.
+    """
+
+    name: ClassVar[str] = "group_lasso"
+
+    def __init__(
+        self,
+        groups: Any,
+        l1_ratio: float = 0.0,
+        group_weights: Mapping[Any, float] | None = None,
+        weights: Any = None,
+        n_groups: int | None = None,
+    ) -> None:
+        self.groups = groups
+        self.l1_ratio = l1_ratio
+        self.group_weights = group_weights
+        self.weights = weights
+        self.n_groups = n_groups
+
+    def check(self) -> Self:
+        """Raise if a parameter breaks its rule."""
+        check_count("n_groups", self.n_groups, least=1)
+        if not is_number(self.l1_ratio) or not 0 <= self.l1_ratio <= 1:
+            raise InvalidInputError(
+                f"l1_ratio={self.l1_ratio!r}, but the share of the l1 part must lie between 0 "
+                "(group lasso) and 1 (lasso)."
+            )
         if self.groups is None:
-            if not self.positive and (weights == 0).any():
-                raise InvalidInputError(
-                    "positive=False needs a penalty on every feature: leave out keep, and weights "
-                    "of 0."
-                )
-            penalty = Penalty.lasso(weights, signed=not self.positive)
-            return ResolvedPenalty(penalty, keep, None)
+            raise InvalidInputError(
+                "groups=None, but a group lasso needs the group of each feature: give a label for "
+                "each, or a mapping of names to labels."
+            )
+        if not isinstance(self.group_weights, Mapping | None):
+            raise InvalidInputError(
+                f"group_weights={self.group_weights!r}, but weights of groups are given by label: "
+                "pass a mapping such as {'pathway': 2.0}."
+            )
+        return self
+
+    def resolve(self, find: FeatureFinder, weights: FloatArray, kept: IntArray) -> ResolvedPenalty:
+        """Make the penalty on the features of a table."""
         if self.l1_ratio == 0 and (np.isfinite(weights) & (weights > 0) & (weights != 1)).any():
             raise InvalidInputError(
-                "penalty_weights other than 0, 1 and infinity weigh the l1 part, and l1_ratio=0 "
+                "weights other than 0, 1 and infinity weigh the l1 part, and l1_ratio=0 "
                 "leaves none of it: give l1_ratio > 0, or group_weights."
             )
         labels = self._labels(find)
-        return ResolvedPenalty(
-            self._grouped(labels, weights, keep, features.absorbed), keep, labels
-        )
-
-    def _weights(self, find: ColumnFinder) -> FloatArray:
-        d = find.table.n_features
-        if self.weights is None:
-            return np.ones(d)
-        if isinstance(self.weights, Mapping):
-            weights = np.ones(d)
-            weights[find("penalty_weights", list(self.weights))] = list(self.weights.values())
-        else:
-            weights = np.array(self.weights, dtype=np.float64)
-            _check_length("penalty_weights", weights, d)
-        bad = np.flatnonzero(np.isnan(weights) | (weights < 0))
-        if bad.size:
+        n_groups = np.unique(labels).size
+        if self.n_groups is not None and self.n_groups > n_groups:
             raise InvalidInputError(
-                f"penalty_weights of {find.table.name(int(bad[0]))!r} is {weights[bad[0]]}, but "
-                "weights must be >= 0: 0 leaves a feature unpenalised, infinity excludes it."
+                f"n_groups={self.n_groups}, but there are {n_groups} groups: ask for at most "
+                f"{n_groups}."
             )
-        return weights
+        return ResolvedPenalty(self._penalty(labels, weights, kept), kept, labels, self.n_groups)
 
-    def _labels(self, find: ColumnFinder) -> Any:
-        """Return a text label for each column."""
-        d, groups = find.table.n_features, self.groups
-        index = getattr(groups, "index", None)
+    def _labels(self, find: FeatureFinder) -> Any:
+        """Return a text label for each feature."""
+        groups, index = self.groups, getattr(self.groups, "index", None)
         if index is not None and not callable(index) and hasattr(groups, "to_dict"):
             by_name = any(isinstance(key, str) for key in index)
             groups = groups.to_dict() if by_name else groups.to_numpy()
         if isinstance(groups, Mapping):
             groups = {key: label for key, label in groups.items() if not _is_missing(label)}
             taken = {str(label) for label in groups.values()}
-            # a column that is not mentioned is a group of its own, under its own name
-            names = [find.table.name(j) for j in range(d)]
+            # a feature that is not mentioned is a group of its own, under its own name
+            names = [find.features.name(k) for k in range(find.features.n_features)]
             alone = [f"{name} (alone)" if name in taken else name for name in names]
             labels = np.array(alone, dtype=object)
             labels[find("groups", list(groups))] = [str(label) for label in groups.values()]
             return labels.astype(str)
-        labels = np.asarray(groups)
-        _check_length("groups", labels, d)
-        missing = [j for j, label in enumerate(labels.tolist()) if _is_missing(label)]
+        labels = find.by_column("groups", np.asarray(groups))
+        missing = [k for k, label in enumerate(labels.tolist()) if _is_missing(label)]
         if missing:
             raise InvalidInputError(
                 f"groups[{missing[0]}] is missing: give every feature a label, or pass a mapping "
@@ -185,13 +247,9 @@ class PenaltyOptions:
             )
         return labels.astype(str)
 
-    def _grouped(
-        self, labels: Any, weights: FloatArray, keep: IntArray, absorbed: IntArray
-    ) -> Penalty:
+    def _penalty(self, labels: Any, weights: FloatArray, kept: IntArray) -> Penalty:
         names, codes = np.unique(labels, return_inverse=True)
-        # a joint feature counts once
-        sizes = np.bincount(np.delete(codes, absorbed), minlength=names.size)
-        group_weights = np.sqrt(np.maximum(sizes, 1))
+        group_weights = np.sqrt(np.maximum(np.bincount(codes, minlength=names.size), 1))
         for label, weight in (self.group_weights or {}).items():
             place = np.flatnonzero(names == str(label))
             if not place.size:
@@ -199,7 +257,7 @@ class PenaltyOptions:
                     f"group_weights has {label!r}, but there is no such group: "
                     f"{close_matches(label, names)}"
                 )
-            if not (np.isfinite(weight) and weight >= 0):
+            if not (is_number(weight) and np.isfinite(weight) and weight >= 0):
                 raise InvalidInputError(
                     f"group_weights of {label!r} is {weight!r}, but the weight of a group must be "
                     "a finite number >= 0: exclude its features to leave a group out."
@@ -208,14 +266,76 @@ class PenaltyOptions:
         penalty = Penalty.group(
             codes, l1_ratio=self.l1_ratio, weights=weights, group_weights=group_weights
         )
-        if not keep.size:
+        if not kept.size:
             return penalty
-        # what is kept leaves its group, lest the group's norm should penalise it
+        # what is kept leaves its group, because the group's norm would penalise it
         codes = penalty.groups.copy()
-        codes[keep] = names.size + np.arange(keep.size)
+        codes[kept] = names.size + np.arange(kept.size)
         return Penalty(
-            penalty.weights, codes, np.append(penalty.group_weights, np.zeros(keep.size))
+            penalty.weights, codes, np.append(penalty.group_weights, np.zeros(kept.size))
         )
+
+
+#: What makes the penalty of each name. `GroupLasso` needs groups, and so has no name.
+PENALTIES: dict[str, Callable[[], PenaltyOption]] = {"lasso": Lasso, "elastic_net": ElasticNet}
+
+
+def as_penalty(value: Any) -> PenaltyOption:
+    """Return the penalty that a name stands for, or a checked object as it is."""
+    return as_option("penalty", value, PenaltyOption, PENALTIES)
+
+
+def resolve_penalty(
+    option: PenaltyOption, features: Features, keep: Any, exclude: Any
+) -> ResolvedPenalty:
+    """Look names up among features, check everything, and make the penalty.
+
+    Parameters
+    ----------
+    option : PenaltyOption
+    features : Features
+    keep, exclude : sequence of str or int, or None
+        Columns or features that are always selected, and that never are.
+    """
+    find = FeatureFinder(features)
+    kept, excluded = np.unique(find("keep", keep)), np.unique(find("exclude", exclude))
+    both = np.intersect1d(kept, excluded)
+    if both.size:
+        raise InvalidInputError(
+            f"{features.name(int(both[0]))!r} is both in keep and in exclude: take it out of one."
+        )
+    weights = _weights(option.weights, find)
+    kept = np.union1d(kept, np.setdiff1d(np.flatnonzero(weights == 0), excluded))
+    weights[kept] = 0.0
+    weights[excluded] = np.inf
+    if np.isinf(weights).all():
+        raise InvalidInputError("All features are excluded: leave at least one to choose from.")
+    return option.resolve(find, weights, kept)
+
+
+def _weights(given: Any, find: FeatureFinder) -> FloatArray:
+    weights = np.ones(find.features.n_features)
+    if given is None:
+        return weights
+    mapped = isinstance(given, Mapping)
+    try:
+        values = np.array(list(given.values()) if mapped else given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            "weights of the penalty must be numbers: 0 leaves a feature unpenalised, infinity "
+            "excludes it."
+        ) from None
+    if mapped:
+        weights[find("weights", list(given))] = values
+    else:
+        weights = find.by_column("weights", values)
+    bad = np.flatnonzero(np.isnan(weights) | (weights < 0))
+    if bad.size:
+        raise InvalidInputError(
+            f"the penalty weight of {find.features.name(int(bad[0]))!r} is {weights[bad[0]]}, but "
+            "weights must be >= 0: 0 leaves a feature unpenalised, infinity excludes it."
+        )
+    return weights
 
 
 def _is_missing(label: Any) -> bool:
@@ -223,10 +343,3 @@ def _is_missing(label: Any) -> bool:
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(label, float) and np.isnan(label)
-
-
-def _check_length(name: str, values: Any, d: int) -> None:
-    if values.shape != (d,):
-        raise InvalidInputError(
-            f"{name} has shape {values.shape}, but there are {d} features: give one entry for each."
-        )

@@ -1,92 +1,99 @@
-"""The selection as one plain function: make factors, take inner products, solve."""
+"""The selection as plain functions: prepare, relate, solve, describe."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from hsiclasso._checks import check_count
+from hsiclasso._blas import single_threaded_blas
+from hsiclasso._checks import check_choice, check_count, check_whole, is_number
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import RowSubset, Source, check_finite
-from hsiclasso.dependence import (
-    DependenceProblem,
-    Measure,
-    Progress,
-    Scan,
-    make_target,
-    scan_relevance,
-    subtract,
-)
-from hsiclasso.embedding import Features, Samples
+from hsiclasso.data import RowSubset, Source
+from hsiclasso.dependence import Features, Problem, Progress, relate
 from hsiclasso.errors import (
     ConstantFeatureWarning,
     FewerFeaturesWarning,
     FewObservedWarning,
     InvalidInputError,
 )
-from hsiclasso.selectors.covariates import CovariateOptions, Covariates
-from hsiclasso.selectors.features import FeatureOptions
+from hsiclasso.kernels import HSIC, Measure, Samples, as_measure
+from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covariates
+from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
 from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
-from hsiclasso.selectors.penalties import PenaltyOptions, ResolvedPenalty
+from hsiclasso.selectors.missing import as_missing
+from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
 from hsiclasso.selectors.result import (
+    DataSummary,
+    MethodSummary,
     Neighbour,
     Origin,
     SelectedFeature,
     SelectedGroup,
     SelectionResult,
+    SolutionSummary,
 )
-from hsiclasso.selectors.search import Goal, Search, StopOptions
-from hsiclasso.selectors.targets import PreparedTarget, TargetOptions, prepare_target
-from hsiclasso.solvers import Path, Penalty, Ridged, Status, choose_solver
+from hsiclasso.selectors.search import Goal, Search, check_alpha, resolve_goal
+from hsiclasso.solvers import SOLVERS, Path, Penalty, Status, choose_solver
+from hsiclasso.targets import Prepared, as_target
 
-__all__ = ["Selection", "Settings", "select"]
+__all__ = ["Inputs", "Options", "Selection", "check_options", "prepare", "select"]
 
-_PLAIN = PenaltyOptions()
-_NO_COVARIATES = CovariateOptions()
-_METHODS = {"hsic": "HSIC Lasso", "nhsic": "normalised HSIC Lasso", "nocco": "NOCCO Lasso"}
+
+class Options(Protocol):
+    """The parameters of a selection: those of `HSICLasso`, which documents them."""
+
+    n_features_to_select: Any
+    alpha: Any
+    measure: Any
+    kernel: Any
+    target: Any
+    penalty: Any
+    keep: Any
+    exclude: Any
+    joint: Any
+    covariates: Any
+    missing: Any
+    solver: Any
+    gram_error: Any
+    n_neighbors: Any
+    n_jobs: Any
 
 
 @dataclass(frozen=True)
-class Settings:
-    """All choices of a selection.
+class Inputs:
+    """What a selection starts from, all of it checked.
 
     Attributes
     ----------
-    stop : StopOptions
-        Where the path ends.
-    penalty : PenaltyOptions
-        What is said about features.
-    solver : str
-        ``"auto"``, ``"homotopy"``, ``"cd"`` or ``"dal"``.
+    features : Features
+        What the features are, on the samples that are used.
+    target : Prepared
+    covariates : CovariateValues
+    subtract : bool
+        Whether the covariates' kernel matrix is subtracted from the target's.
     measure : Measure
-    features : FeatureOptions
-        Kernels of the features, and how missing values are treated.
-    target : TargetOptions
-    covariates : CovariateOptions
-    n_neighbors : int
-        Redundant neighbours listed for each selected feature.
-    n_jobs : int or None
-        Threads.
+    penalty : ResolvedPenalty
+    goal : Goal
+        Where the path ends.
+    solver : str
+    n_dropped : int
+        Samples that are not used.
     """
 
-    stop: StopOptions
+    features: Features
+    target: Prepared
+    covariates: CovariateValues
+    subtract: bool
     measure: Measure
-    features: FeatureOptions
-    target: TargetOptions
-    penalty: PenaltyOptions = _PLAIN
-    covariates: CovariateOptions = _NO_COVARIATES
-    solver: str = "auto"
-    n_neighbors: int = 5
-    n_jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        check_count("n_neighbors", self.n_neighbors, least=0)
+    penalty: ResolvedPenalty
+    goal: Goal
+    solver: str
+    n_dropped: int
 
 
 @dataclass(frozen=True)
@@ -97,10 +104,11 @@ class Selection:
     ----------
     result : SelectionResult
     features : Features
-        What the features are; a joint one stands in the place of its first column.
-    scan : Scan
+        What the features are.
+    problem : Problem
         Relevance of every feature, and how often it was observed.
     path : Path
+        Solution path, in feature numbers.
     selected : ndarray
         Features by decreasing weight.
     coefficients : ndarray of shape (d,)
@@ -113,7 +121,7 @@ class Selection:
 
     result: SelectionResult
     features: Features
-    scan: Scan
+    problem: Problem
     path: Path
     selected: IntArray
     coefficients: FloatArray
@@ -122,9 +130,9 @@ class Selection:
 
 
 def select(
+    options: Options,
     source: Source,
     y: Any,
-    settings: Settings,
     *,
     sample_weight: Any = None,
     covariates: Any = None,
@@ -134,12 +142,12 @@ def select(
 
     Parameters
     ----------
+    options : Options
+        An estimator, or anything with its parameters.
     source : Source
         The table.
     y : array-like
-        Target: one entry per sample, or whatever `TargetOptions` describes.
-    settings : Settings
-        All choices.
+        Target: one entry per sample, or whatever the kind of target reads.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the samples.
     covariates : table of shape (n_samples, c), optional
@@ -151,134 +159,249 @@ def select(
     -------
     Selection
     """
+    inputs = prepare(options, source, y, sample_weight=sample_weight, covariates=covariates)
+    with single_threaded_blas():
+        problem = _relate(inputs, effective_n_jobs(options.n_jobs), progress)
+        useless = _warn_useless(problem)
+        path, selected, filled, search = _solve(inputs, problem, progress)
+        neighbours = _neighbours(problem, selected, options.n_neighbors, progress)
+        result = _describe(inputs, problem, path, selected, filled, search, neighbours, useless)
+        _warn_status(result, path)
+        # of a group that was cut to the number asked for, or of ties, some may not be selected
+        coefficients = np.zeros(problem.features.n_features)
+        coefficients[selected] = path.coefficients()[selected]
+        kernel = _learn(problem, selected, coefficients[selected])
+    kept = inputs.penalty.kept
+    return Selection(result, inputs.features, problem, path, selected, coefficients, kernel, kept)
+
+
+def check_options(options: Options) -> None:
+    """Raise if a parameter breaks its rule, whatever the table."""
+    check_count("n_features_to_select", options.n_features_to_select, least=1)
+    check_alpha(options.alpha)
+    as_measure(options.measure)
+    check_kernel(options.kernel)
+    as_target(options.target)
+    as_penalty(options.penalty)
+    as_covariates(options.covariates)
+    as_missing(options.missing)
+    check_choice("solver", options.solver, ("auto", *SOLVERS))
+    check_gram_error(options.gram_error)
+    check_whole("n_neighbors", options.n_neighbors, least=0)
+    if options.n_jobs is not None and (not is_number(options.n_jobs) or options.n_jobs == 0):
+        raise InvalidInputError(
+            f"n_jobs={options.n_jobs!r} must be a whole number of threads other than 0: -1 takes "
+            "all cores."
+        )
+
+
+def prepare(
+    options: Options, source: Source, y: Any, *, sample_weight: Any = None, covariates: Any = None
+) -> Inputs:
+    """Check everything, and say what is selected from."""
+    check_options(options)
     weights = _check_weights(sample_weight, source.n_samples)
     use = None if weights is None else weights > 0
-    prepared = prepare_target(y, source.n_samples, settings.target, use)
-    rows = prepared.rows
+    target = as_target(options.target).prepare(y, source.n_samples, use)
+    rows = target.rows
     used = source if rows is None else RowSubset(source, rows)
     weights = weights if weights is None or rows is None else weights[rows]
     if weights is not None and (weights == 1).all():
         weights = None
-    known = settings.covariates.resolve(used, covariates, rows)
-    projects = settings.covariates.method == "project"
-    functions = known.functions(weights) if projects else None
-    features = settings.features.resolve(used, Samples(used.n_samples, weights, functions))
-    resolved = settings.penalty.resolve(features, known.columns)
-    goal = settings.stop.resolve(source.n_features, resolved)
-    choose_solver(settings.solver, resolved.penalty, by_groups=goal.n_groups is not None)
-    check_finite(used, missing=settings.features.missing)
+    asked = as_covariates(options.covariates)
+    known = asked.resolve(used, covariates, rows)
+    features = _features(options, used, weights, asked, known)
+    penalty = resolve_penalty(as_penalty(options.penalty), features, options.keep, options.exclude)
+    goal = resolve_goal(options.n_features_to_select, options.alpha, penalty, source.n_features)
+    solver = choose_solver(options.solver, penalty.penalty, by_groups=goal.n_groups is not None)
+    subtract = bool(known.names) and asked.method == "subtract"
+    n_dropped = source.n_samples - used.n_samples
+    return Inputs(
+        features, target, known, subtract, as_measure(options.measure), penalty, goal, solver,
+        n_dropped,
+    )  # fmt: skip
 
-    # Matrices are small and many: threads pay over columns, not inside BLAS.
-    with threadpool_limits(limits=1, user_api="blas"):
-        job = _Job(features, prepared, known, resolved, goal, settings, progress)
-        return job.run(source.n_samples - used.n_samples)
+
+def _features(
+    options: Options, source: Source, weights: FloatArray | None, asked: Covariates,
+    known: CovariateValues,
+) -> Features:  # fmt: skip
+    functions = known.functions(weights) if asked.method == "project" else None
+    return resolve_features(
+        source,
+        Samples(source.n_samples, weights, functions),
+        kernel=options.kernel,
+        joint=options.joint,
+        covariates=known.columns,
+        missing=as_missing(options.missing),
+        gram_error=options.gram_error,
+    )
 
 
-@dataclass(frozen=True)
-class _Job:
-    """A selection whose input is checked."""
-
-    features: Features
-    prepared: PreparedTarget
-    covariates: Covariates
-    resolved: ResolvedPenalty
-    goal: Goal
-    settings: Settings
-    progress: Progress | None
-
-    def run(self, n_dropped: int) -> Selection:
-        """Make factors, take inner products, solve, describe."""
-        settings, features, goal = self.settings, self.features, self.goal
-        scan, problem = self._relate()
-        constant, few_observed = _warn_useless(features, scan)
-        ridge = settings.penalty.ridge * problem.target_norm2
-        search = Search(
-            Ridged(problem, ridge) if ridge else problem,
-            self.resolved.penalty,
-            settings.solver,
-            n_samples=features.samples.total,
-            ridge=ridge,
-            report=self._report,
+def _relate(inputs: Inputs, n_threads: int, progress: Progress | None) -> Problem:
+    """Make the target's matrix and pass over the table once."""
+    features, measure, samples = inputs.features, inputs.measure, inputs.features.samples
+    target = inputs.target.data.matrix(
+        measure, samples, error=features.gram_error, n_features=features.n_features
+    )
+    if inputs.subtract:
+        target = target.minus(inputs.covariates.factor(measure, samples, features.gram_error))
+    if not target.norm2 > 0:
+        raise InvalidInputError(
+            "Nothing of the target is left after centring and after what the covariates "
+            "explain: nothing can depend on it."
         )
-        path = search.path(goal)
-        selected = _by_weight(path, self.resolved.kept, goal.n_features)
-        filled = search.fill(path, selected, goal)
-        table = _Table(features, scan, problem, path, self.resolved, self.no_features, filled)
-        selected = np.append(selected, filled)
-        result = SelectionResult(
-            features=table.features(selected, settings.n_neighbors),
-            groups=table.groups(selected),
-            method=_METHODS[settings.measure.name],
-            penalty=_penalty_name(self.resolved.penalty, ridge),
-            solver=search.solver_name(goal),
-            task=self.prepared.task,
-            n_samples=features.n_samples,
-            n_features=features.n_features,
-            n_requested=None if goal.criterion else goal.n_features,
+    return relate(features, target, measure, n_threads=n_threads, progress=progress)
+
+
+def _solve(
+    inputs: Inputs, problem: Problem, progress: Progress | None
+) -> tuple[Path, IntArray, IntArray, Search]:
+    """Follow the path to the goal: the path, the features selected, and those that fill it up."""
+    goal = inputs.goal
+
+    def report(size: int) -> None:
+        if progress is not None:
+            progress("path", size, goal.n_features or size)
+
+    search = Search(
+        problem,
+        _scaled(inputs.penalty.penalty, problem),
+        inputs.solver,
+        n_samples=inputs.features.samples.total,
+        report=report,
+    )
+    path = search.path(goal)
+    selected = _by_weight(path, inputs.penalty.kept, goal.n_features)
+    filled = search.fill(path, selected, goal)
+    return path, np.append(selected, filled), filled, search
+
+
+def _scaled(penalty: Penalty, problem: Problem) -> Penalty:
+    """Give the ridge part of an elastic net its scale, that of the most relevant feature."""
+    if not penalty.ridge:
+        return penalty
+    # an excluded feature must have no influence on the others
+    relevance = np.where(np.isinf(penalty.weights), -np.inf, problem.linear)
+    top = np.array([int(np.argmax(relevance))])
+    scale = float(np.sqrt(problem.diagonal(top)[0] / problem.target_norm2))
+    return replace(penalty, ridge=penalty.ridge * scale) if scale > 0 else penalty
+
+
+def _by_weight(path: Path, kept: IntArray, wanted: int | None) -> IntArray:
+    """Features that are not zero and those kept, heaviest first.
+
+    Where features tie, no more than wanted, and those that are kept rather than others.
+    """
+    last = path.breakpoints[-1]
+    features = np.union1d(last.indices, kept)
+    sizes = np.abs(path.coefficients()[features])
+    if wanted is not None and features.size > wanted:
+        first = np.lexsort((features, -sizes, ~np.isin(features, kept)))[:wanted]
+        features, sizes = features[first], sizes[first]
+    return features[np.lexsort((features, -sizes))]
+
+
+def _neighbours(
+    problem: Problem, selected: IntArray, number: int, progress: Progress | None
+) -> list[tuple[Neighbour, ...]]:
+    """Nearest neighbours of each selected feature, by one more pass over the table."""
+    if not (number and selected.size):
+        return [()] * selected.size
+    features = problem.features
+    return [
+        tuple(Neighbour(features.name(k), int(features.first[k]), value) for k, value in found)
+        for found in problem.nearest(selected, number, progress)
+    ]
+
+
+def _learn(problem: Problem, selected: IntArray, weights: FloatArray) -> SelectedKernel:
+    """Make the learnt kernel, with the factors that the measure multiplies kernels by."""
+    scaled, measure = problem.scaled(selected), problem.measure
+    restored = [measure.restoration(one.observed) for one in scaled]
+    if measure.normalised:
+        plain = HSIC()
+        matrices = problem.features.matrices(scaled, plain)
+        norms = [m.norm / plain.restoration(m.observed) or 1.0 for m in matrices]
+        weights = weights / np.array(norms)
+    return learn_kernel(problem.features, selected, weights * np.array(restored), scaled)
+
+
+def _describe(
+    inputs: Inputs, problem: Problem, path: Path, selected: IntArray, filled: IntArray,
+    search: Search, neighbours: list[tuple[Neighbour, ...]],
+    useless: tuple[tuple[str, ...], tuple[str, ...]],
+) -> SelectionResult:  # fmt: skip
+    """Gather what is told about a selection."""
+    features, goal, samples = inputs.features, inputs.goal, inputs.features.samples
+    return SelectionResult(
+        features=_selected_features(inputs, problem, path, selected, filled, neighbours),
+        groups=_selected_groups(inputs, path, selected),
+        method=MethodSummary(
+            name=inputs.measure.title,
+            target=inputs.target.target.name,
+            penalty=inputs.penalty.penalty.kind,
+            solver=inputs.solver,
+            covariates=inputs.covariates.names,
+            n_removed=len(samples.removed) - 1,
+            weighted=samples.weights is not None,
+        ),
+        data=DataSummary(
+            features.n_samples, features.source.n_features, inputs.n_dropped, *useless
+        ),
+        solution=SolutionSummary(
             alpha=float(path.alpha),
             status=path.status.name,
             message=_sentence(path, goal, selected.size, filled.size),
             certificate=path.certificate,
-            embedding_error=scan.error,
-            constant=constant,
-            few_observed=few_observed,
-            n_dropped=n_dropped,
-            covariates=self.covariates.names,
-            n_removed=len(features.samples.removed) - 1,
-            weighted=features.samples.weights is not None,
-        )
-        _warn_status(result, path)
-        # of a group that was cut to the number asked for, or of ties, some may not be selected
-        coefficients = np.zeros(features.n_features)
-        coefficients[selected] = path.coefficients()[selected]
-        weights = coefficients[selected] * self._kernel_scales(selected)
-        kernel = learn_kernel(features, selected, weights)
-        return Selection(
-            result, features, scan, path, selected, coefficients, kernel, self.resolved.kept
-        )
+            gram_error=problem.error,
+            n_requested=None if goal.criterion else goal.n_features,
+        ),
+        path=path.renumbered(features.first, features.source.n_features),
+    )
 
-    def _relate(self) -> tuple[Scan, DependenceProblem]:
-        """Pass over the data once; entries of G are computed when the problem is asked for them."""
-        features, measure = self.features, self.settings.measure
-        n_threads = effective_n_jobs(self.settings.n_jobs)
-        target = make_target(
-            self.prepared.data,
-            measure,
-            features.samples,
-            tol=features.tol,
-            n_features=features.n_features,
+
+def _selected_features(
+    inputs: Inputs, problem: Problem, path: Path, selected: IntArray, filled: IntArray,
+    neighbours: list[tuple[Neighbour, ...]],
+) -> tuple[SelectedFeature, ...]:  # fmt: skip
+    features, labels = inputs.features, inputs.penalty.labels
+    weights = path.coefficients()
+    total = float(np.abs(weights[selected]).sum()) or 1.0
+
+    def origin(feature: int) -> Origin:
+        if feature in inputs.penalty.kept:
+            return "kept"
+        return "filled" if feature in filled else "path"
+
+    return tuple(
+        SelectedFeature(
+            name=features.name(k),
+            index=int(features.first[k]),
+            weight=float(weights[k]),
+            share=abs(float(weights[k])) / total,
+            relevance=float(problem.linear[k]),
+            neighbours=near,
+            origin=origin(k),
+            group=None if labels is None else str(labels[k]),
+            n_observed=int(problem.observed[k]),
+            columns=tuple(features.source.name(int(j)) for j in features.columns_of(k)),
         )
-        if self.covariates.names and self.settings.covariates.method == "subtract":
-            factor = self.covariates.factor(measure, features.samples, features.tol)
-            target = subtract(target, factor)
-        if not target.norm2 > 0:
-            raise InvalidInputError(
-                "Nothing of the target is left after centring and after what the covariates "
-                "explain: nothing can depend on it."
-            )
-        scan = scan_relevance(
-            features, target, measure, n_threads=n_threads, progress=self.progress
-        )
-        return scan, DependenceProblem(features, scan, measure, n_threads=n_threads)
+        for k, near in zip(selected.tolist(), neighbours, strict=True)
+    )
 
-    @property
-    def no_features(self) -> IntArray:
-        """Columns that are covariates, or part of a joint feature but its first."""
-        return np.union1d(self.features.absorbed, self.covariates.columns)
 
-    def _report(self, size: int) -> None:
-        if self.progress is not None:
-            self.progress("path", size, self.goal.n_features or size)
-
-    def _kernel_scales(self, selected: IntArray) -> FloatArray:
-        """By what the measure multiplies the kernels of features."""
-        measure, features = self.settings.measure, self.features
-        if not (measure.normalised or features.least_observed):
-            return np.ones(selected.size)
-        matrices = features.matrices(selected, 0.0)
-        norms = [m.norm or 1.0 if measure.normalised else 1.0 for m in matrices]
-        restored = [measure.restoration(m.observed) for m in matrices]
-        return np.divide(restored, norms)
+def _selected_groups(inputs: Inputs, path: Path, selected: IntArray) -> tuple[SelectedGroup, ...]:
+    labels, weights = inputs.penalty.labels, path.coefficients()
+    if labels is None:
+        return ()
+    found = []
+    for label in dict.fromkeys(labels[selected].tolist()):
+        members = np.flatnonzero(labels == label)
+        names = tuple(inputs.features.name(int(k)) for k in selected if labels[k] == label)
+        norm = float(np.linalg.norm(weights[members]))
+        found.append(SelectedGroup(str(label), norm, members.size, names))
+    return tuple(sorted(found, key=lambda group: -group.norm))
 
 
 def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
@@ -306,105 +429,26 @@ def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
     return weights
 
 
-def _penalty_name(penalty: Penalty, ridge: float) -> str:
-    return f"{penalty.kind} with ridge {ridge:.6g}" if ridge else penalty.kind
-
-
-def _by_weight(path: Path, kept: IntArray, wanted: int | None) -> IntArray:
-    """Columns that are not zero and those kept, heaviest first.
-
-    Where features tie, no more than wanted, and those that are kept rather than others.
-    """
-    last = path.breakpoints[-1]
-    columns = np.union1d(last.indices, kept)
-    sizes = np.abs(path.coefficients()[columns])
-    if wanted is not None and columns.size > wanted:
-        first = np.lexsort((columns, -sizes, ~np.isin(columns, kept)))[:wanted]
-        columns, sizes = columns[first], sizes[first]
-    return columns[np.lexsort((columns, -sizes))]
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What is told about the features and groups that were selected."""
-
-    table: Features
-    scan: Scan
-    problem: DependenceProblem
-    path: Path
-    resolved: ResolvedPenalty
-    no_features: IntArray
-    filled: IntArray
-
-    def features(self, selected: IntArray, n_neighbors: int) -> tuple[SelectedFeature, ...]:
-        others = np.setdiff1d(self.path.candidates, self.no_features, assume_unique=True)
-        weights = self.path.coefficients()
-        similarity = np.zeros((selected.size, others.size))
-        if n_neighbors and selected.size and others.size:
-            norms = self.problem.diagonal(selected)[:, None] * self.problem.diagonal(others)
-            entries = self.problem.block(others, selected).T
-            similarity = entries / np.sqrt(np.where(norms > 0, norms, 1.0))
-        described = []
-        for k, row in zip(selected.tolist(), similarity, strict=True):
-            order = np.argsort(-row, kind="stable")
-            nearest = order[others[order] != k][:n_neighbors]
-            neighbours = (
-                Neighbour(self.table.name(int(others[j])), int(others[j]), float(row[j]))
-                for j in nearest
-            )
-            described.append(
-                SelectedFeature(
-                    self.table.name(k),
-                    k,
-                    float(weights[k]),
-                    float(self.problem.linear[k]),
-                    tuple(neighbours),
-                    self._origin(k),
-                    None if self.resolved.labels is None else str(self.resolved.labels[k]),
-                    int(self.scan.observed[k]),
-                    tuple(self.table.source.name(int(j)) for j in self.table.columns_of(k)),
-                )
-            )
-        return tuple(described)
-
-    def _origin(self, column: int) -> Origin:
-        if column in self.resolved.kept:
-            return "kept"
-        return "filled" if column in self.filled else "path"
-
-    def groups(self, selected: IntArray) -> tuple[SelectedGroup, ...]:
-        labels = self.resolved.labels
-        if labels is None:
-            return ()
-        weights = self.path.coefficients()
-        found = []
-        for label in dict.fromkeys(labels[selected].tolist()):
-            members = np.setdiff1d(np.flatnonzero(labels == label), self.table.absorbed)
-            names = tuple(self.table.name(int(k)) for k in selected if labels[k] == label)
-            norm = float(np.linalg.norm(weights[members]))
-            found.append(SelectedGroup(str(label), norm, members.size, names))
-        return tuple(sorted(found, key=lambda group: -group.norm))
-
-
-def _warn_useless(features: Features, scan: Scan) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _warn_useless(problem: Problem) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Warn of features that cannot be judged; name those that are constant or rarely observed."""
-    rare = scan.observed < features.least_observed
-    constant = _names(features, ~scan.varies & ~rare)
+    features = problem.features
+    rare = problem.observed < features.least_observed
+    constant = _names(features, ~problem.varies & ~rare)
     few_observed = _names(features, rare)
     if constant:
         warnings.warn(
-            f"{len(constant)} of {features.n_features} columns do not vary and get weight 0: "
-            f"{_shown(constant)}",
+            f"{len(constant)} of {features.source.n_features} columns do not vary and get weight "
+            f"0: {_shown(constant)}",
             ConstantFeatureWarning,
-            stacklevel=6,
+            stacklevel=4,
         )
     if few_observed:
         warnings.warn(
-            f"{len(few_observed)} of {features.n_features} columns are observed on fewer than "
-            f"{features.least_observed} samples (min_observed) and get weight 0: "
+            f"{len(few_observed)} of {features.source.n_features} columns are observed on fewer "
+            f"than {features.least_observed} samples (min_observed) and get weight 0: "
             f"{_shown(few_observed)}",
             FewObservedWarning,
-            stacklevel=6,
+            stacklevel=4,
         )
     return constant, few_observed
 
@@ -420,9 +464,9 @@ def _shown(names: tuple[str, ...]) -> str:
 def _warn_status(result: SelectionResult, path: Path) -> None:
     if path.status is Status.STALLED:
         gap = f" The duality gap reached is {result.certificate.duality_gap:.1e}."
-        warnings.warn(result.message + gap, ConvergenceWarning, stacklevel=5)
-    elif path.status is not Status.ALPHA and result.n_on_path < (result.n_requested or 0):
-        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=5)
+        warnings.warn(result.message + gap, ConvergenceWarning, stacklevel=4)
+    elif path.status is not Status.ALPHA and result.n_on_path < (result.solution.n_requested or 0):
+        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=4)
 
 
 def _sentence(path: Path, goal: Goal, n_selected: int, n_filled: int) -> str:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import Any, Literal
 
 from hsiclasso.errors import require
-from hsiclasso.solvers import Certificate
+from hsiclasso.solvers import Certificate, Path
 
 __all__ = [
     "RECORD_FIELDS",
+    "DataSummary",
+    "MethodSummary",
     "Neighbour",
     "Origin",
     "SelectedFeature",
     "SelectedGroup",
     "SelectionResult",
+    "SolutionSummary",
 ]
 
 #: Why a feature was selected: by the path, because it was to be kept, or to make up the number.
@@ -23,9 +28,11 @@ Origin = Literal["path", "kept", "filled"]
 
 #: Fields of a flat record of `SelectionResult.to_rows`.
 RECORD_FIELDS = [
-    "rank", "name", "index", "weight", "relevance", "origin", "group", "n_observed",
+    "rank", "name", "index", "weight", "share", "relevance", "origin", "group", "n_observed",
     "columns", "neighbours",
 ]  # fmt: skip
+#: Features that a short view shows.
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,7 @@ class Neighbour:
     ----------
     name : str
     index : int
+        Column of the table.
     similarity : float
         Normalised HSIC (or NOCCO) with the selected feature, between 0 and 1.
     """
@@ -53,13 +61,15 @@ class SelectedFeature:
     ----------
     name : str
     index : int
-        Column of the table.
+        Column of the table; the first of a joint feature.
     weight : float
         Weight in the solution; 0 if the feature was kept or filled in without need.
+    share : float
+        Weight over the sum of all weights, by absolute values.
     relevance : float
         Dependence on the target by itself.
     neighbours : tuple of Neighbour
-        Most similar among the features that came near to being selected, nearest first.
+        The most similar of all features, nearest first, as many as `n_neighbors`.
     origin : {"path", "kept", "filled"}
         By the path; because it was to be kept; or, where the path ends before the number asked
         for, by an elastic net that makes up the number.
@@ -74,8 +84,9 @@ class SelectedFeature:
     name: str
     index: int
     weight: float
+    share: float
     relevance: float
-    neighbours: tuple[Neighbour, ...]
+    neighbours: tuple[Neighbour, ...] = ()
     origin: Origin = "path"
     group: str | None = None
     n_observed: int = 0
@@ -104,33 +115,63 @@ class SelectedGroup:
 
 
 @dataclass(frozen=True)
-class SelectionResult:
-    """Selected features, by decreasing weight, and how the selection came about.
+class MethodSummary:
+    """How features were selected.
 
     Attributes
     ----------
-    features : tuple of SelectedFeature
-    groups : tuple of SelectedGroup
-        Groups with a selected feature, by decreasing norm; empty without groups.
-    method : str
+    name : str
         ``"HSIC Lasso"``, ``"normalised HSIC Lasso"`` or ``"NOCCO Lasso"``.
+    target : str
+        Kind of the target: ``"real"``, ``"classes"``, ``"labels"``, ``"ordinal"``, ``"counts"``,
+        ``"survival"``, ``"affinity"``, ``"graph"`` or ``"objects"``.
     penalty, solver : str
-        Penalty and solver that were used.
-    task : str
-        ``"classification"``, ``"regression"``, ``"ordinal"``, ``"counts"``, ``"multilabel"``,
-        ``"survival"`` or ``"structured"``.
-    n_samples, n_features : int
-        Samples that were used, and columns of the table.
-    n_dropped : int
-        Samples that were not: without a target, or of weight 0.
     covariates : tuple of str
         Names of the covariates.
     n_removed : int
         Functions of them that were removed from every feature and from the target.
     weighted : bool
         Whether samples had weights other than 1.
-    n_requested : int or None
-        Number of features asked for.
+    """
+
+    name: str
+    target: str
+    penalty: str
+    solver: str
+    covariates: tuple[str, ...] = ()
+    n_removed: int = 0
+    weighted: bool = False
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What features were selected from.
+
+    Attributes
+    ----------
+    n_samples, n_columns : int
+        Samples that were used, and columns of the table.
+    n_dropped : int
+        Samples that were not: without a target, or of weight 0.
+    constant : tuple of str
+        Names of features that do not vary and were left out.
+    few_observed : tuple of str
+        Names of features that are missing on too many samples and were left out.
+    """
+
+    n_samples: int
+    n_columns: int
+    n_dropped: int = 0
+    constant: tuple[str, ...] = ()
+    few_observed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SolutionSummary:
+    """How the path ended.
+
+    Attributes
+    ----------
     alpha : float
         Penalty of the solution.
     status : str
@@ -139,34 +180,51 @@ class SelectionResult:
         The same in a sentence, with numbers.
     certificate : Certificate
         Proof of global optimality over all features.
-    embedding_error : float
+    gram_error : float
         Guaranteed bound on the relative error of any feature's Gram matrix.
-    constant : tuple of str
-        Names of features that do not vary and were left out.
-    few_observed : tuple of str
-        Names of features that are missing on too many samples and were left out.
+    n_requested : int or None
+        Number of features asked for.
     """
 
-    features: tuple[SelectedFeature, ...]
-    groups: tuple[SelectedGroup, ...]
-    method: str
-    penalty: str
-    solver: str
-    task: str
-    n_samples: int
-    n_features: int
-    n_requested: int | None
     alpha: float
     status: str
     message: str
     certificate: Certificate
-    embedding_error: float
-    constant: tuple[str, ...]
-    few_observed: tuple[str, ...] = ()
-    n_dropped: int = 0
-    covariates: tuple[str, ...] = ()
-    n_removed: int = 0
-    weighted: bool = False
+    gram_error: float
+    n_requested: int | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class SelectionResult:
+    """Selected features, by decreasing weight, and how the selection came about.
+
+    Attributes
+    ----------
+    features : tuple of SelectedFeature
+    groups : tuple of SelectedGroup
+        Groups with a selected feature, by decreasing norm; empty without groups.
+    method : MethodSummary
+        Measure, kind of target, penalty, solver and covariates.
+    data : DataSummary
+        Sizes of the table, and what was left out of it.
+    solution : SolutionSummary
+        Penalty, status, certificate and error bound.
+    path : Path
+        The whole path, in columns of the table; not part of `to_dict`.
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> print(HSICLasso(2).fit(X, y).result_)  # doctest: +SKIP
+    """
+
+    features: tuple[SelectedFeature, ...]
+    groups: tuple[SelectedGroup, ...]
+    method: MethodSummary
+    data: DataSummary
+    solution: SolutionSummary
+    path: Path = field(compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -178,33 +236,48 @@ class SelectionResult:
         """Number of selected features that were not filled in to make up the number."""
         return sum(feature.origin != "filled" for feature in self.features)
 
+    @property
+    def certificate(self) -> Certificate:
+        """Proof of global optimality over all features."""
+        return self.solution.certificate
+
+    @property
+    def status(self) -> str:
+        """Name of the `Status` with which the path ended."""
+        return self.solution.status
+
+    @property
+    def message(self) -> str:
+        """How the path ended, in a sentence."""
+        return self.solution.message
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as dictionaries, lists and numbers."""
-        return asdict(self)
+        """Return everything but the path as dictionaries, lists and numbers."""
+        parts = ("features", "groups", "method", "data", "solution")
+        made = {name: getattr(self, name) for name in parts}
+        return {
+            name: [asdict(item) for item in part] if isinstance(part, tuple) else asdict(part)
+            for name, part in made.items()
+        }
 
     def to_json(self, *, indent: int | None = 2) -> str:
-        """Return everything as a JSON document."""
+        """Return everything but the path as a JSON document."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat record per selected feature, by decreasing weight."""
-        return [
-            {
+        rows = []
+        for rank, feature in enumerate(self.features, start=1):
+            row = {
                 "rank": rank,
-                "name": feature.name,
-                "index": feature.index,
-                "weight": feature.weight,
-                "relevance": feature.relevance,
-                "origin": feature.origin,
-                "group": feature.group,
-                "n_observed": feature.n_observed,
-                "columns": "; ".join(feature.columns),
-                "neighbours": "; ".join(
-                    f"{other.name} ({other.similarity:.2f})" for other in feature.neighbours
-                ),
+                **{name: getattr(feature, name, None) for name in RECORD_FIELDS[1:]},
             }
-            for rank, feature in enumerate(self.features, start=1)
-        ]
+            row["columns"] = "; ".join(feature.columns)
+            row["neighbours"] = "; ".join(
+                f"{other.name} ({other.similarity:.2f})" for other in feature.neighbours
+            )
+            rows.append(row)
+        return rows
 
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
@@ -215,3 +288,55 @@ class SelectionResult:
         rows = [asdict(group) | {"features": "; ".join(group.features)} for group in self.groups]
         columns = ["label", "norm", "size", "features"]
         return require("pandas", "pandas").DataFrame(rows, columns=columns)
+
+    def plot(self) -> Any:
+        """Draw weights and path; return the matplotlib figure (needs the extra ``plots``)."""
+        # plots stand on results, so that they are loaded by name
+        return importlib.import_module("hsiclasso.plots").draw_result(self)
+
+    def __repr__(self) -> str:
+        shown = self.features[:_SHOWN]
+        width = max([len(feature.name) for feature in shown], default=4)
+        lines = [self._headline()]
+        lines += [
+            f"{rank:4d}  {feature.name:<{width}}  {feature.weight:10.4g}  {feature.share:6.1%}"
+            for rank, feature in enumerate(shown, start=1)
+        ]
+        if len(self.features) > _SHOWN:
+            lines.append(f"      ... and {len(self.features) - _SHOWN} more")
+        return "\n".join([*lines, self._proof()])
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        rows = "".join(
+            f"<tr><td>{rank}</td><td style='text-align:left'>{escape(feature.name)}</td>"
+            f"<td>{feature.weight:.4g}</td>"
+            "<td><div style='background:#4477AA;height:.7em;display:inline-block;"
+            f"width:{6 * feature.share:.2f}em'></div> {feature.share:.1%}</td>"
+            f"<td>{feature.relevance:.4g}</td><td style='text-align:left'>"
+            f"{escape(', '.join(other.name for other in feature.neighbours))}</td></tr>"
+            for rank, feature in enumerate(self.features, start=1)
+        )
+        head = "".join(
+            f"<th>{word}</th>"
+            for word in ("", "feature", "weight", "share", "relevance", "neighbours")
+        )
+        return (
+            f"<p>{escape(self._headline())}</p><table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{rows}</tbody></table><p><small>{escape(self._proof())}</small></p>"
+        )
+
+    def _headline(self) -> str:
+        count, data, method = len(self.features), self.data, self.method
+        return (
+            f"{method.name}: {count} feature{'' if count == 1 else 's'} selected from "
+            f"{data.n_columns:,} columns on {data.n_samples:,} samples, target: {method.target}"
+        )
+
+    def _proof(self) -> str:
+        proof = self.certificate
+        reached = "Stopped before the optimum" if self.status == "STALLED" else "Global optimum"
+        return (
+            f"{reached} at penalty {self.solution.alpha:.4g}: KKT residual "
+            f"{proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e} over all features."
+        )

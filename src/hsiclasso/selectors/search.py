@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from hsiclasso._checks import check_count
+from hsiclasso._checks import is_number
+from hsiclasso._options import Option
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.penalties import ResolvedPenalty
@@ -24,7 +25,7 @@ from hsiclasso.solvers import (
     solve_path,
 )
 
-__all__ = ["Criterion", "Goal", "Search", "StopOptions"]
+__all__ = ["AlphaRatio", "Criterion", "Goal", "Search", "check_alpha", "resolve_goal"]
 
 Criterion = Literal["aic", "bic"]
 
@@ -55,100 +56,78 @@ class Goal:
     criterion: Criterion | None
 
 
-@dataclass(frozen=True)
-class StopOptions:
-    """What a user may say about where to stop; whichever comes first as the penalty falls.
+class AlphaRatio(Option):
+    """A penalty as a share of the largest one, at which the first feature enters.
 
-    Attributes
+    Parameters
     ----------
-    n_features : int or None
-        Features to select; ten, or all if there are fewer, if nothing else is said.
-    n_groups : int or None
-        Groups to select.
-    alpha, alpha_ratio : float or None
-        Penalty, absolute or as a share of the largest.
-    criterion : {"aic", "bic"} or None
-        Information criterion that chooses along the path.
+    ratio : float, default=0.1
+        Share between 0 and 1.
     """
 
-    n_features: int | None = None
-    n_groups: int | None = None
-    alpha: float | None = None
-    alpha_ratio: float | None = None
-    criterion: Criterion | None = None
+    def __init__(self, ratio: float = 0.1) -> None:
+        self.ratio = ratio
 
-    def __post_init__(self) -> None:
-        check_count("n_features_to_select", self.n_features, least=1)
-        check_count("n_groups_to_select", self.n_groups, least=1)
-        if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha >= 0):
+    def check(self) -> Self:
+        """Raise unless the ratio lies between 0 and 1."""
+        if not is_number(self.ratio) or not 0 <= self.ratio <= 1:
             raise InvalidInputError(
-                f"alpha={self.alpha!r}, but the penalty must be a finite number >= 0: pass None "
-                "to stop at a number of features instead."
+                f"ratio={self.ratio!r}, but a share of the largest penalty lies between 0 and 1: "
+                "0.1, say."
             )
-        if self.alpha_ratio is not None and not 0 <= self.alpha_ratio <= 1:
-            raise InvalidInputError(
-                f"alpha_ratio={self.alpha_ratio!r}, but a share of the largest penalty lies "
-                "between 0 and 1: 0.1, say."
-            )
-        if self.alpha is not None and self.alpha_ratio is not None:
-            raise InvalidInputError(
-                f"alpha={self.alpha!r} and alpha_ratio={self.alpha_ratio!r} both set the penalty: "
-                "give one of them."
-            )
-        if self.criterion not in (None, *get_args(Criterion)):
-            raise InvalidInputError(
-                f"criterion={self.criterion!r} is unknown: choose None or one of "
-                f"{get_args(Criterion)}."
-            )
-        if self.criterion is not None and (self.alpha, self.alpha_ratio) != (None, None):
-            raise InvalidInputError(
-                f"criterion={self.criterion!r} chooses the penalty: leave out alpha and "
-                "alpha_ratio."
-            )
-
-    def resolve(self, n_features: int, resolved: ResolvedPenalty) -> Goal:
-        """Check against the table, and fill in the default."""
-        penalty, labels = resolved.penalty, resolved.labels
-        available = int(np.isfinite(penalty.weights).sum())
-        wanted = self.n_features
-        if wanted is not None and wanted > n_features:
-            raise InvalidInputError(
-                f"n_features_to_select={wanted} is greater than n_features={n_features}: "
-                f"ask for at most {n_features}."
-            )
-        if wanted is not None and wanted > available:
-            raise InvalidInputError(
-                f"n_features_to_select={wanted}, but {n_features - available} of {n_features} "
-                f"features are excluded: ask for at most {available}."
-            )
-        if wanted is not None and wanted < resolved.kept.size:
-            raise InvalidInputError(
-                f"n_features_to_select={wanted}, but {resolved.kept.size} features are to be kept: "
-                f"ask for at least {resolved.kept.size}."
-            )
-        if self.n_groups is not None:
-            _check_groups(self.n_groups, labels)
-        others = (self.n_groups, self.alpha, self.alpha_ratio, self.criterion)
-        if wanted is None and others == (None,) * 4:
-            wanted = min(max(_DEFAULT_FEATURES, resolved.kept.size), available)
-        if penalty.signed and self.alpha == 0 and wanted is None:
-            raise InvalidInputError(
-                "alpha=0 with positive=False has no unique answer: give an alpha > 0."
-            )
-        return Goal(wanted, self.n_groups, self.alpha, self.alpha_ratio, self.criterion)
+        return self
 
 
-def _check_groups(wanted: int, labels: Any) -> None:
-    if labels is None:
+def check_alpha(alpha: Any) -> None:
+    """Raise unless a value is a penalty, a share of the largest one, a criterion or None."""
+    if isinstance(alpha, AlphaRatio):
+        alpha.check()
+        return
+    if alpha is None or (isinstance(alpha, str) and alpha in get_args(Criterion)):
+        return
+    if not (is_number(alpha) and np.isfinite(alpha) and alpha >= 0):
         raise InvalidInputError(
-            f"n_groups_to_select={wanted} needs groups: give groups, or n_features_to_select."
+            f"alpha={alpha!r}, but the penalty must be a finite number >= 0, 'aic', 'bic' or an "
+            "object such as AlphaRatio(0.1): pass None to stop at a number of features instead."
         )
-    n_groups = np.unique(labels).size
-    if wanted > n_groups:
+
+
+def resolve_goal(
+    n_features: int | None, alpha: Any, resolved: ResolvedPenalty, n_columns: int
+) -> Goal:
+    """Check where to stop against the table, and fill in the default.
+
+    Whichever of several stops comes first as the penalty falls ends the path.
+    """
+    penalty, kept = resolved.penalty, resolved.kept.size
+    available = int(np.isfinite(penalty.weights).sum())
+    total = penalty.weights.size
+    if n_features is not None and n_features > total:
+        what = "n_features" if total == n_columns else "the number of features"
         raise InvalidInputError(
-            f"n_groups_to_select={wanted}, but there are {n_groups} groups: ask for at most "
-            f"{n_groups}."
+            f"n_features_to_select={n_features} is greater than {what}={total}: "
+            f"ask for at most {total}."
         )
+    if n_features is not None and n_features > available:
+        raise InvalidInputError(
+            f"n_features_to_select={n_features}, but {total - available} of {total} "
+            f"features are excluded: ask for at most {available}."
+        )
+    if n_features is not None and n_features < kept:
+        raise InvalidInputError(
+            f"n_features_to_select={n_features}, but {kept} features are to be kept: "
+            f"ask for at least {kept}."
+        )
+    if n_features is None and alpha is None and resolved.n_groups is None:
+        n_features = min(max(_DEFAULT_FEATURES, kept), available)
+    ratio = alpha.ratio if isinstance(alpha, AlphaRatio) else None
+    criterion: Any = alpha if isinstance(alpha, str) else None
+    fixed = None if ratio is not None or criterion is not None else alpha
+    if penalty.signed and 0 in (fixed, ratio) and n_features is None:
+        raise InvalidInputError(
+            "alpha=0 with positive=False has no unique answer: give an alpha > 0."
+        )
+    return Goal(n_features, resolved.n_groups, fixed, ratio, criterion)
 
 
 @dataclass(frozen=True)
@@ -158,13 +137,11 @@ class Search:
     Attributes
     ----------
     problem : QuadraticProblem
-        The quadratic, with its ridge part.
+        The quadratic.
     penalty : Penalty
     solver : str
     n_samples : float
         For the information criteria.
-    ridge : float
-        Ridge part of the problem.
     report : callable or None
         Told the number of features after every step.
     """
@@ -173,7 +150,6 @@ class Search:
     penalty: Penalty
     solver: str
     n_samples: float
-    ridge: float = 0.0
     report: Callable[[int], None] | None = None
 
     def solver_name(self, goal: Goal) -> str:
@@ -225,7 +201,7 @@ class Search:
             alphas = largest_alpha(self.problem, self.penalty) * _CRITERION_GRID
             path = self._solve(Stop(most, goal.n_groups, float(alphas[-1])), alphas)
         values = information_criterion(
-            path, self.problem, self.penalty, self.n_samples, goal.criterion or "bic", self.ridge
+            path, self.problem, self.penalty, self.n_samples, goal.criterion or "bic"
         )
         return float(path.alphas[int(np.argmin(values))])
 
@@ -236,15 +212,14 @@ def information_criterion(
     penalty: Penalty,
     n_samples: float,
     criterion: Criterion,
-    ridge: float = 0.0,
 ) -> FloatArray:
     r"""Information criterion at every breakpoint of a path.
 
     .. math:: n \log\frac{\|T - \sum_k a_k A_k\|^2}{\|T\|^2} + c_n\,|\{k : a_k \ne 0\}|
 
     with :math:`c_n = 2` (AIC) or :math:`\log n` (BIC): the matrices hold n independent samples,
-    not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, so that the residual needs
-    no entry of G.
+    not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, ridge part included, so that
+    the residual needs no entry of G.
     """
     order = np.argsort(penalty.groups, kind="stable")
     everything = penalty.take(order)
@@ -254,7 +229,8 @@ def information_criterion(
         weights = path.coefficients(step)
         cost = point.alpha * everything.value(weights[order])
         fit = float(problem.linear[point.indices] @ point.weights)
-        residual2 = problem.target_norm2 - fit - cost - ridge * float(weights @ weights)
+        ridge = point.alpha * float(everything.ridges @ np.square(weights[order]))
+        residual2 = problem.target_norm2 - fit - cost - ridge
         share = max(residual2 / problem.target_norm2, np.finfo(float).eps)
         values.append(n_samples * np.log(share) + price * point.indices.size)
     return np.array(values)

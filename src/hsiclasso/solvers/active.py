@@ -1,31 +1,37 @@
-"""Linear algebra on the active set: a Cholesky factor that grows and is rebuilt on a drop."""
+"""Linear algebra on the active set: a Cholesky factor that features are added to and taken from."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg.blas import dtpsv
+from scipy.linalg.lapack import dpptrs
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["ActiveCholesky"]
 
 #: A column whose part orthogonal to the active ones is smaller, relatively, is dependent.
 _DEPENDENT = 1e-12
-#: Steps of refinement; each gains the digits that the conditioning leaves.
+#: Most steps of refinement; each gains the digits that the conditioning leaves.
 _REFINEMENTS = 2
+#: A correction smaller than this, relatively, leaves nothing for a second one to correct.
+_SMALL = 1e-9
 
 
 class ActiveCholesky:
     """Cholesky factor of G on an ordered active set.
+
+    The rows of the lower factor are stored one after the other, without the zeros: a new feature
+    adds a row at the end, and LAPACK solves with what is there, without a copy.
 
     Solutions are refined with residuals in extended precision: they are then accurate for this
     G, however nearly dependent the features are, and the path does not stray.
     """
 
     def __init__(self) -> None:
-        self._factor = np.zeros((16, 16))
+        self._factor = np.zeros(136)
         self._gram = np.zeros((16, 16), dtype=np.longdouble)
         self.size = 0
 
@@ -35,38 +41,59 @@ class ActiveCholesky:
         Returns False, and changes nothing, if its matrix depends linearly on theirs.
         """
         m = self.size
-        lower = self._factor[:m, :m]
-        row = solve_triangular(lower, column, lower=True, check_finite=False) if m else column
-        rest = diagonal - row @ row
+        row = dtpsv(m, self._factor, column, lower=0, trans=1) if m else column
+        rest = diagonal - float(row @ row)
         if rest <= _DEPENDENT * diagonal:
             return False
-        if m == len(self._factor):
-            self._factor = np.pad(self._factor, (0, m))
+        if m == len(self._gram):
             self._gram = np.pad(self._gram, (0, m))
-        self._factor[m, :m] = row
-        self._factor[m, m] = np.sqrt(rest)
+            self._factor = np.pad(self._factor, (0, _packed_size(2 * m) - _packed_size(m)))
+        start = _packed_size(m)
+        self._factor[start : start + m] = row
+        self._factor[start + m] = np.sqrt(rest)
         self._gram[m, :m] = self._gram[:m, m] = column
         self._gram[m, m] = diagonal
         self.size = m + 1
         return True
 
-    def rebuild(self, gram: FloatArray) -> None:
-        """Start again from the G of a subset of the active set."""
-        # A feature that was independent of more features is so of fewer.
-        self._factor[: len(gram), : len(gram)] = np.linalg.cholesky(gram)
-        self._gram[: len(gram), : len(gram)] = gram
-        self.size = len(gram)
+    def remove(self, positions: IntArray) -> None:
+        """Take features away, given their places in the order."""
+        kept = np.delete(np.arange(self.size), positions)
+        first = int(positions.min())
+        lower = np.zeros((self.size, self.size))
+        lower[np.tril_indices(self.size)] = self._factor[: _packed_size(self.size)]
+        gram = self._gram[np.ix_(kept, kept)]
+        # Rows above the first to go stay as they are, and so does what lies below these: the rest
+        # is factored from G afresh, so that errors of earlier factors do not add up. A feature
+        # that was independent of more features is so of fewer.
+        lower = lower[np.ix_(kept, kept)]
+        beside = lower[first:, :first]
+        rest = gram[first:, first:] - beside @ beside.T
+        lower[first:, first:] = np.linalg.cholesky(np.asarray(rest, dtype=np.float64))
+        self.size = kept.size
+        self._factor[: _packed_size(self.size)] = lower[np.tril_indices(self.size)]
+        self._gram[: self.size, : self.size] = gram
 
     def solve(self, right: Any) -> FloatArray:
-        """Solve G x = right on the active set; `right` may have extended precision."""
-        solution = self._solve(np.asarray(right, dtype=np.float64))
+        """Solve G x = right on the active set, for each row of `right`, of extended precision."""
+        if not self.size:
+            return np.zeros(right.shape)
         gram = self._gram[: self.size, : self.size]
+        solution = self._solve(right)
         for _ in range(_REFINEMENTS):
-            residual = np.asarray(right - gram @ solution, dtype=np.float64)
-            solution = solution + self._solve(residual)
+            correction = self._solve(right - solution @ gram)
+            solution = solution + correction
+            off = np.abs(correction).max(axis=1) > _SMALL * np.abs(solution).max(axis=1)
+            if not off.any():
+                break
         return solution
 
-    def _solve(self, right: FloatArray) -> FloatArray:
-        lower = self._factor[: self.size, : self.size]
-        half = solve_triangular(lower, right, lower=True, check_finite=False)
-        return np.asarray(solve_triangular(lower, half, lower=True, trans="T", check_finite=False))
+    def _solve(self, right: Any) -> FloatArray:
+        rounded = right.astype(np.float64)
+        # LAPACK has right-hand sides in columns
+        return np.asarray(dpptrs(self.size, self._factor, rounded.T, lower=0)[0].T)
+
+
+def _packed_size(size: int) -> int:
+    """Entries of a triangle of so many rows."""
+    return size * (size + 1) // 2

@@ -6,8 +6,11 @@ therefore be taken as zero, and what results is an upper bound on the correlatio
 .. math:: c_k \le b_k - \sum_{j\ \mathrm{known}} G_{kj} a_j \le b_k .
 
 A feature, or group, whose bound stays below the penalty cannot join. Only those that come near
-are *refined*, that is, given all entries of their row of G against the features that ever
-joined. Most are never refined at all: their relevance b alone excludes them.
+it are *refined*: all entries of their row of G against the features that joined are computed.
+Most are never refined, because their relevance b alone excludes them.
+
+A request for entries has a fixed cost. The columns of features that will probably join soon may
+therefore be asked for together with that of one that joins: they have a slot, but no weight yet.
 
 Where weights may be negative there is no such bound, and everything is refined.
 """
@@ -17,10 +20,13 @@ from __future__ import annotations
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.solvers.penalty import Penalty
+from hsiclasso.solvers.penalty import Penalty, UnitPenalty
 from hsiclasso.solvers.problem import QuadraticProblem
 
 __all__ = ["Candidates"]
+
+#: Entries of G that a second request must save to be worth its fixed cost.
+_SPLIT = 2048
 
 
 class Candidates:
@@ -38,126 +44,188 @@ class Candidates:
         Relevance of each candidate.
     limit : ndarray of shape (d,)
         Penalty above which each candidate is zero, whatever the weights of the others.
-    penalty : UnitPenalty
-        The penalty on the pulled candidates.
+    n_pulled, n_slots : int
+        Number of rows and of columns.
+    n_used : int
+        Number of columns that matter: those behind it have no weight yet.
+    slot_of : ndarray of shape (d,)
+        Slot of each candidate, -1 for one that never joined.
     """
 
     def __init__(self, problem: QuadraticProblem, penalty: Penalty) -> None:
         self._problem = problem
         self._penalty = penalty
         self.order, self.limit = _by_limit(problem.linear, penalty)
+        self._rising = -self.limit
         self.relevance = problem.linear[self.order]
         self.n_pulled = 0
-        self.penalty = penalty.take(self.order[:0])
-        self.ever: list[int] = []
+        self.n_slots = 0
+        self.n_used = 0
+        self.slot_of = np.full(self.order.size, -1)
+        self._joined = np.zeros(16, dtype=np.int64)
         self._rows = np.zeros((64, 16))
         self._known = np.zeros(64, dtype=np.int64)
-        self._norms = np.full(64, np.nan)
+        self._diagonal = np.full(64, np.nan)
+        self._units: UnitPenalty | None = None
+
+    @property
+    def penalty(self) -> UnitPenalty:
+        """The penalty on the pulled candidates."""
+        if self._units is None:
+            self._units = self._penalty.take(self.pulled)
+        return self._units
+
+    @property
+    def joined(self) -> IntArray:
+        """Candidate of each slot."""
+        return self._joined[: self.n_slots]
 
     @property
     def features(self) -> IntArray:
-        """Features with a slot."""
-        return self.order[np.array(self.ever, dtype=np.int64)]
-
-    def join(self, candidates: list[int]) -> None:
-        """Give slots to pulled candidates that never joined, and all entries to their rows.
-
-        G is symmetric: they are also the next entries of the features that joined before.
-        """
-        first = len(self.ever)
-        self.ever += candidates
-        total = len(self.ever)
-        while total > self._rows.shape[1]:
-            self._rows = np.pad(self._rows, ((0, 0), (0, self._rows.shape[1])))
-        joining = np.array(candidates, dtype=np.int64)
-        self.refine(joining)
-        before = np.array(self.ever[:first], dtype=np.int64)
-        behind = np.flatnonzero(self._known[before] == first)
-        self._rows[before[behind], first:total] = self._rows[np.ix_(joining, behind)].T
-        self._known[before[behind]] = total
-
-    def row(self, slot: int) -> FloatArray:
-        """Return the entries of G of a feature that joined against all that ever joined."""
-        self.refine(np.array([self.ever[slot]]))
-        return self._rows[self.ever[slot], : len(self.ever)]
-
-    def bounds(self, weights: FloatArray) -> FloatArray:
-        """Upper bounds on the correlations of the pulled candidates.
-
-        `weights` are those of the features that ever joined.
-        """
-        return self.relevance[: self.n_pulled] - self.products(weights)
-
-    def products(self, weights: FloatArray) -> FloatArray:
-        """Known part of the rows of G times weights, for the pulled candidates."""
-        return self._rows[: self.n_pulled, : len(self.ever)] @ weights
-
-    @property
-    def refined(self) -> BoolArray:
-        """Which pulled candidates have all their entries."""
-        return np.asarray(self._known[: self.n_pulled] == len(self.ever))
-
-    @property
-    def touched(self) -> BoolArray:
-        """Which pulled candidates have some entries."""
-        return np.asarray(self._known[: self.n_pulled] > 0)
+        """Feature of each slot."""
+        return self.order[self.joined]
 
     @property
     def pulled(self) -> IntArray:
         """Features that were pulled."""
         return self.order[: self.n_pulled]
 
-    def norms(self, candidates: IntArray) -> FloatArray:
-        """Frobenius norms of the matrices of some pulled candidates."""
-        new = candidates[np.isnan(self._norms[candidates])]
-        self._norms[new] = np.sqrt(self._problem.diagonal(self.order[new]))
-        return self._norms[candidates]
+    @property
+    def refined(self) -> BoolArray:
+        """Which pulled candidates have all entries that matter."""
+        return np.asarray(self._known[: self.n_pulled] >= self.n_used)
+
+    @property
+    def complete(self) -> BoolArray:
+        """Which pulled candidates have all their entries."""
+        return np.asarray(self._known[: self.n_pulled] == self.n_slots)
+
+    @property
+    def touched(self) -> BoolArray:
+        """Which pulled candidates have some entries."""
+        return np.asarray(self._known[: self.n_pulled] > 0)
+
+    def join(
+        self, candidates: IntArray, ahead: IntArray | None = None, beside: IntArray | None = None
+    ) -> None:
+        """Give slots to pulled candidates that never joined, and all entries to their rows.
+
+        Those that join matter at once, those of `ahead` when `use` says so. The rows of `beside`
+        are refined in the same request. G is symmetric: the new entries are also those of the
+        features that have a slot already.
+        """
+        first = self.n_slots
+        self.n_used = first + candidates.size
+        if ahead is not None:
+            candidates = np.concatenate((candidates, ahead))
+        total = first + candidates.size
+        before = self.joined
+        while total > self._rows.shape[1]:
+            self._rows = np.pad(self._rows, ((0, 0), (0, self._rows.shape[1])))
+            self._joined = np.pad(self._joined, (0, self._joined.size))
+        self._joined[first:total] = candidates
+        self.slot_of[candidates] = np.arange(first, total)
+        self.n_slots = total
+        self.refine(candidates if beside is None else np.concatenate((candidates, beside)))
+        behind = np.flatnonzero(self._known[before] == first)
+        rows = before[behind]
+        self._rows[rows, first:total] = self._rows[candidates[:, None], behind].T
+        self._known[rows] = total
+
+    def use(self, slot: int) -> None:
+        """Note that a slot may have a weight from now on."""
+        self.n_used = max(self.n_used, slot + 1)
+
+    def rows(self, candidates: IntArray) -> FloatArray:
+        """Return the known entries of G of some pulled candidates, by slot, zero elsewhere."""
+        return self._rows[candidates, : self.n_slots]
+
+    def bounds(self, weights: FloatArray, alpha: float) -> FloatArray:
+        """Upper bounds on the correlations of the pulled candidates; `weights` are by slot.
+
+        They are those with G as the ridge part makes it at a penalty `alpha`.
+        """
+        bounds = self.relevance[: self.n_pulled] - self.products(weights)
+        if self._penalty.ridge:
+            bounds[self.joined] -= alpha * self.penalty.ridges[self.joined] * weights
+        return bounds
+
+    def products(self, weights: FloatArray) -> FloatArray:
+        """Known part of the rows of G times weights by slot, for the pulled candidates."""
+        return self._rows[: self.n_pulled, : self.n_slots] @ weights
+
+    def norms(self, candidates: IntArray, alpha: float) -> FloatArray:
+        """Square roots of the diagonal of G for some pulled candidates, with the ridge part."""
+        new = candidates[np.isnan(self._diagonal[candidates])]
+        if new.size:
+            self._diagonal[new] = self._problem.diagonal(self.order[new])
+        return np.sqrt(self._diagonal[candidates] + alpha * self.penalty.ridges[candidates])
 
     def pull(self, stop: int) -> None:
-        """Give rows to the first `stop` candidates and to what completes the last unit."""
-        while stop < len(self.order) and self._same_unit(stop):
+        """Give rows to the first `stop` candidates, and to the other members of the last unit."""
+        if stop <= self.n_pulled:
+            return
+        groups = self._penalty.groups
+        last = groups[self.order[stop - 1]]
+        while stop < len(self.order) and groups[self.order[stop]] == last:
             stop += 1
         if stop > len(self._rows):
             grow = max(stop, 2 * len(self._rows)) - len(self._rows)
             self._rows = np.pad(self._rows, ((0, grow), (0, 0)))
             self._known = np.pad(self._known, (0, grow))
-            self._norms = np.pad(self._norms, (0, grow), constant_values=np.nan)
-        if stop > self.n_pulled:
-            self.n_pulled = stop
-            self.penalty = self._penalty.take(self.pulled)
-
-    def _same_unit(self, candidate: int) -> bool:
-        groups = self._penalty.groups
-        before, here = self.order[max(candidate - 1, 0)], self.order[candidate]
-        return candidate > 0 and bool(groups[before] == groups[here])
+            self._diagonal = np.pad(self._diagonal, (0, grow), constant_values=np.nan)
+        self.n_pulled = stop
+        self._units = None
 
     def pull_down_to(self, alpha: float) -> None:
         """Give rows to all candidates that might join at a penalty above `alpha`."""
-        self.pull(int(np.searchsorted(-self.limit, -alpha, side="right")))
+        self.pull(int(np.searchsorted(self._rising, -alpha, side="right")))
 
     def refine(self, candidates: IntArray) -> None:
         """Compute the missing entries of some pulled candidates."""
-        total = len(self.ever)
-        behind = candidates[self._known[candidates] < total]
-        if not behind.size:
-            return
-        # those that know more are asked for it again: one block instead of one for each number
-        first = int(self._known[behind].min())
-        missing = self.order[self.ever[first:]]
-        self._rows[behind, first:total] = self._problem.block(self.order[behind], missing)
-        self._known[behind] = total
+        known = self._known[candidates]
+        behind = candidates[known < self.n_slots]
+        if behind.size * self.n_slots > _SPLIT:
+            behind = behind[np.argsort(self._known[behind], kind="stable")]
+        while behind.size:
+            cut = self._cut(behind)
+            self._ask(behind[:cut])
+            behind = behind[cut:]
 
-    def gram(self, slots: list[int]) -> FloatArray:
-        """Return G among features that ever joined."""
-        joined = np.array([self.ever[slot] for slot in slots], dtype=np.int64)
-        self.refine(joined)
-        return self._rows[joined][:, slots]
+    def _cut(self, behind: IntArray) -> int:
+        """Return how many candidates to ask for at once, of some that know ever more entries.
+
+        One request asks for the same columns for all its rows, some of which may know them: that
+        is dearer than a second request only if they are many.
+        """
+        if behind.size * self.n_slots <= _SPLIT:
+            return behind.size
+        known = self._known[behind]
+        saved = np.arange(behind.size, 0, -1) * (known - known[0])
+        best = int(saved.argmax())
+        return best if saved[best] > _SPLIT else behind.size
+
+    def _ask(self, candidates: IntArray) -> None:
+        first, total = int(self._known[candidates].min()), self.n_slots
+        missing = self.order[self._joined[first:total]]
+        block = self._problem.block(self.order[candidates], missing)
+        self._rows[candidates, first:total] = block
+        self._known[candidates] = total
+
+    def gram(self, alpha: float) -> FloatArray:
+        """Return G among all features that ever joined, with the ridge part at a penalty."""
+        self.refine(self.joined)
+        gram = self.rows(self.joined)
+        if self._penalty.ridge:
+            gram[np.diag_indices_from(gram)] += alpha * self.penalty.ridges[self.joined]
+        return gram
 
 
 def _by_limit(relevance: FloatArray, penalty: Penalty) -> tuple[IntArray, FloatArray]:
-    """Order by the penalty at which a unit might join; what agrees to eleven digits, by index.
+    """Order candidates by the penalty at which their unit might join, and return both.
 
-    Equal columns may differ in the last digits when they are computed in different blocks.
+    Candidates whose penalties agree to eleven digits are ordered by index, because equal columns
+    may differ in the last digits when they are computed in different blocks.
     """
     by_group = np.argsort(penalty.groups, kind="stable")
     units = penalty.take(by_group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.path import Certificate
 from hsiclasso.solvers.problem import QuadraticProblem
@@ -21,8 +21,9 @@ def certify(
     With residual :math:`R = T - \sum_k a_k A_k` and correlations :math:`c_k = \langle A_k,
     R\rangle`, the primal is :math:`\tfrac12\|R\|^2 + \lambda \Omega(a)`, and :math:`sR` is dual
     feasible for every s that brings the correlations of all units down to the penalty. Of a
-    feature that was not refined only an upper bound on the correlation is known, which is as
-    good: see `hsiclasso.solvers.candidates`.
+    feature that was not refined only an upper bound on the correlation is known, which is enough:
+    see `hsiclasso.solvers.candidates`. With a ridge part the same holds for G as the ridge part
+    makes it, and correlations :math:`c_k - \lambda r_k a_k`.
 
     Parameters
     ----------
@@ -34,13 +35,13 @@ def certify(
     alpha : float
         Penalty.
     """
-    candidates.pull_down_to(alpha)  # the relevance of the others keeps them at zero
+    candidates.pull_down_to(alpha)  # the others are zero, because of their relevance
     penalty, n_pulled = candidates.penalty, candidates.n_pulled
     used = np.flatnonzero(weights)
-    candidates.refine(np.array(candidates.ever, dtype=np.int64)[used])
-    bounds = candidates.bounds(weights)
+    candidates.refine(candidates.joined[used])
+    bounds = candidates.bounds(weights, alpha)
     a = np.zeros(n_pulled)
-    a[np.array(candidates.ever, dtype=np.int64)[used]] = weights[used]
+    a[candidates.joined[used]] = weights[used]
 
     scale = float(candidates.relevance.max(initial=0.0)) or 1.0
     unit_of = penalty.unit_of
@@ -64,9 +65,13 @@ def certify(
         cost=alpha * penalty.value(a),
         # what was not pulled is feasible at any scale up to 1, by its relevance
         scale=min(dual_scale(penalty, bounds, alpha), 1.0),
-        excess=unbounded_excess(
-            bounds[open_], problem.diagonal(candidates.order[open_]), problem.target_norm2
-        ),
+        excess=_open_excess(problem, candidates.order[open_], bounds[open_]),
     )
     violation = float(max(stationary, beside, excess, 0.0))
     return Certificate(violation / scale, gap, n_pulled)
+
+
+def _open_excess(problem: QuadraticProblem, features: IntArray, c: FloatArray) -> float:
+    if not features.size:  # as a rule: no entry of G is asked for in vain
+        return 0.0
+    return unbounded_excess(c, problem.diagonal(features), problem.target_norm2)

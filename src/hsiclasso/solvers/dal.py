@@ -32,13 +32,7 @@ _MAX_HALVINGS = 40
 def dual_augmented_lagrangian(problem: SmallProblem, start: FloatArray, tol: float) -> FloatArray:
     """Minimise by the dual augmented Lagrangian method.
 
-    Parameters
-    ----------
-    problem : SmallProblem
-    start : ndarray of shape (m,)
-        Where to begin.
-    tol : float
-        Relative duality gap at which to stop.
+    The parameters are those of `hsiclasso.solvers.coordinate.coordinate_descent`.
     """
     if not start.size:
         return start
@@ -51,7 +45,7 @@ def dual_augmented_lagrangian(problem: SmallProblem, start: FloatArray, tol: flo
         return best
     for _ in range(_MAX_OUTER):
         a, converged = _proximal_point(problem, a, eta)
-        # the support is known long before the last digits are
+        # the support is found long before the last digits of the weights
         for candidate in (a, finish(problem, a)):
             gap = problem.gap(candidate)
             if gap < lowest:

@@ -10,7 +10,8 @@ features are zero; a feature joins when its correlation reaches its share of the
 is :math:`w_k = 1` unless weights are given, and is dropped when its weight reaches zero. Where
 several things happen at one penalty, the direction below it solves a small non-negative
 least-squares problem of its own, so that ties, duplicate columns and linearly dependent ones
-need no noise and no luck. Candidates are refined lazily: see `hsiclasso.solvers.candidates`.
+are treated exactly, without added noise. Candidates are refined lazily: see
+`hsiclasso.solvers.candidates`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hsiclasso._types import FloatArray, IntArray
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.active import ActiveCholesky
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
@@ -36,8 +38,13 @@ _TIE = 1e-13
 _PARALLEL = 1e-10
 #: Breakpoints after which a path is given up; one of d features seldom has more than 3 d.
 _MAX_STEPS = 200_000
-#: Candidates refined at once; doubled as long as the next event is not certain.
-_BATCH = 8
+#: Candidates refined at once: at least so many, and this part of those that were pulled; doubled
+#: as long as the next event is not certain.
+_BATCH, _PART = 16, 2
+#: Refined candidates whose rows are kept complete as features join.
+_NEAR = 64
+#: Columns asked for ahead of time.
+_AHEAD = 3
 
 
 def nonnegative_lasso_path(
@@ -63,7 +70,7 @@ def nonnegative_lasso_path(
     alpha_min : float
         Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
     report : callable, optional
-        Told the size of the active set after every step.
+        Called with the size of the active set after every step.
 
     Returns
     -------
@@ -79,256 +86,348 @@ def nonnegative_lasso_path(
     ([1, 2], 1.0, [0.0, 2.0, 1.0])
     """
     penalty = penalty or Penalty.lasso(problem.linear.size)
+    if penalty.kind != "lasso":
+        raise InvalidInputError(
+            f"The homotopy follows the path of the lasso, not of the {penalty.kind}: call "
+            "solve_path."
+        )
     return _Homotopy(problem, penalty, alpha_min).run(max_features, report)
 
 
 @dataclass(frozen=True)
 class _Event:
-    """Where the current segment ends, and which features reach zero weight there."""
+    """Where the current segment ends, and which slots reach zero weight there."""
 
     alpha: float
-    drops: tuple[int, ...]
+    drops: IntArray
 
 
 class _Homotopy:
     """State of the path.
 
-    Features that ever joined have a *slot*; `weights` and `direction` (the weights' growth per
-    unit that the penalty falls) are indexed by slot, and `active` lists slots in the order of
-    the Cholesky factor.
+    Features that joined, and some that may join soon, have a *slot*. `weights`, `line` and
+    `direction` are indexed by slot, and `active` lists slots in the order of the Cholesky factor.
+    At a penalty t below `alpha`, on the segment of the path that begins there, the weights are
+    ``line + (alpha - t) * direction``.
+
+    `bound` and `growth` have an entry for every candidate: an upper bound on its correlation at
+    `alpha`, and what is taken off it per unit that the penalty falls. A candidate that was not
+    pulled has no known entries of G: its relevance is its bound, and its growth is zero. `joins`
+    has the penalties at which candidates would join on the last segment that was followed.
     """
 
     def __init__(self, problem: QuadraticProblem, penalty: Penalty, alpha_min: float) -> None:
         self.problem = problem
         self.alpha_min = alpha_min
-        self.candidates = Candidates(problem, penalty)
-        weights = penalty.weights[self.candidates.order]
-        self.allowed = np.isfinite(weights)
-        self.shares = np.where(self.allowed, weights, 1.0)
+        self.candidates = candidates = Candidates(problem, penalty)
+        weights = penalty.weights[candidates.order]
+        #: candidates that are neither excluded nor active nor dependent on the active ones
+        self.open = np.isfinite(weights)
+        self.shares = np.where(self.open, weights, 1.0)
         self.free = penalty.free
         self.cholesky = ActiveCholesky()
-        self.active: list[int] = []
-        self.weights = np.zeros(0)
-        self.direction = np.zeros(0)
-        self.dependent: set[int] = set()
-        limit = self.candidates.limit
+        self.active = np.zeros(0, dtype=np.int64)
+        self.dependent: list[int] = []
+        self.weights = self.line = self.direction = np.zeros(0)
+        self.bound = candidates.relevance.copy()
+        self.growth = np.zeros(self.bound.size)
+        self.joins = np.zeros(0)
+        self.wanted = self.bound.size
+        limit = candidates.limit
         self.alpha = float(limit[np.isfinite(limit)].max(initial=0.0))
         self.tie = _TIE * self.alpha
         # the same on the scale of correlations, and of their growth as the penalty falls
         self.tied = _TIE * float(problem.linear.max(initial=0.0))
         used = self.shares[self.shares > 0]
         self.parallel = _PARALLEL * np.maximum(self.shares, used.min(initial=1.0))
-        self.batch = _BATCH
         self.breakpoints: list[Breakpoint] = []
 
     def run(self, max_features: int | None, report: Callable[[int], None] | None) -> Path:
+        """Follow the path until a stop."""
+        self.wanted = max_features or self.wanted
         self._activate_free()
         if self.alpha <= max(self.alpha_min, 0.0):
-            self._record(self.active, [])
+            self._record(self.active, self.active[:0])
             return self._finish(self._status_at_start())
-        dropped: list[int] = []
+        before = dropped = np.zeros(0, dtype=np.int64)
+        self._look_ahead()
         for _ in range(_MAX_STEPS):
-            before = set(self.active) if self.breakpoints else set()
             self._resolve_ties()
-            self._record([slot for slot in self.active if slot not in before], dropped)
+            self._record(self.active[~self._among(before)], dropped)
             if report is not None:
-                report(len(self.active))
+                report(self.active.size)
             event = self._next_event()
             enough = max_features is not None and self._count() >= max_features
             if enough and event.alpha < self.alpha - self.tie:
                 middle = 0.5 * (self.alpha + event.alpha)
-                self._move_to(middle if event.drops else event.alpha)
+                self._move_to(middle if event.drops.size else event.alpha)
                 return self._finish(Status.N_FEATURES)
             self._move_to(event.alpha)
             if self.alpha == self.alpha_min:
                 return self._finish(Status.ALPHA if self.alpha_min > 0 else Status.PATH_END)
-            dropped = list(event.drops)
-            self._deactivate(dropped)
+            dropped = event.drops
+            if dropped.size:
+                self._deactivate(dropped)
+                self._aim()
+            before = self.active
         return self._finish(Status.STALLED)
 
     def _activate_free(self) -> None:
         """Start from the features without penalty: least squares among them."""
         if not self.free.size:
             return
-        among = Among(self.problem, self.free)
-        found = nonnegative_lasso_path(among)
-        position = {k: i for i, k in enumerate(self.candidates.order.tolist())}
-        joined = [position[int(k)] for k in self.free[found.breakpoints[-1].indices]]
+        found = nonnegative_lasso_path(Among(self.problem, self.free))
+        used = self.free[found.breakpoints[-1].indices]
         n_relevant = int(np.isinf(self.candidates.limit).sum())
         self.candidates.pull(n_relevant)
-        for candidate in joined:
-            self._activate(candidate)
+        first = self.candidates.order[:n_relevant]
+        place = {k: i for i, k in enumerate(first.tolist())}
+        for k in used.tolist():
+            self._activate(place[k])
         self.candidates.refine(np.arange(n_relevant))
-        self._move_to(self.alpha)
+        self._aim()
+        self._correlate()
+        self.weights = np.maximum(self.line, 0.0)
+
+    def _look_ahead(self) -> None:
+        """Have the first candidates at hand when the first feature joins."""
+        if not self.candidates.n_slots:
+            self.candidates.pull(min(_BATCH, self.bound.size))
+            self.joins = self.candidates.limit[: self.candidates.n_pulled]
 
     def _count(self) -> int:
         """Features that are selected: the active ones, and those without penalty."""
-        active = self._features(self.active)
-        return int(self.free.size + np.setdiff1d(active, self.free).size)
+        if not self.free.size:
+            return self.active.size
+        penalised = self.shares[self.candidates.joined[self.active]] > 0
+        return int(self.free.size + np.count_nonzero(penalised))
 
     def _status_at_start(self) -> Status:
         if self.alpha > 0:
             return Status.ALPHA
-        return Status.PATH_END if self.active else Status.NOTHING_RELEVANT
+        return Status.PATH_END if self.active.size else Status.NOTHING_RELEVANT
 
     def _resolve_ties(self) -> None:
-        """Find the direction below the current penalty, and who moves along it.
+        """Find the direction below the current penalty, and the features that move along it.
 
         Minimises ``v'Gv/2 - w'v`` over directions v that are free on the active features and
         non-negative on those at zero weight whose correlation equals the penalty: Lawson and
         Hanson's method, with the active features always passive.
         """
-        refused: set[int] = set()
-        self.direction = self._free_direction()
-        while (joiner := self._fastest_tied(refused)) is not None:
+        refused: list[int] = []
+        tied = self._tied(refused)
+        while tied.size and (joiner := self._fastest(tied)) is not None:
+            tied = tied[tied != joiner]
             if not self._activate(joiner):
                 # its matrix depends linearly on the active ones: weight 0 is optimal
-                self.dependent.add(joiner)
-                continue
-            self._restore_signs(refused)
+                self.dependent.append(joiner)
+                self.open[joiner] = False
+            elif self._restore_signs(refused):
+                tied = self._tied(refused)  # with those that depended on one that left
 
-    def _fastest_tied(self, refused: set[int]) -> int | None:
+    def _fastest(self, tied: IntArray) -> int | None:
         """Return the tied candidate whose correlation outruns the penalty most, if any does."""
+        self.candidates.refine(tied)
+        lead = self.shares[tied] - self.candidates.rows(tied) @ self.direction
+        lead /= self.parallel[tied]
+        best = int(np.argmax(lead > lead.max() - 1))  # among equals, the first
+        return int(tied[best]) if lead[best] > 1 else None
+
+    def _tied(self, refused: list[int]) -> IntArray:
+        """Return the candidates at zero whose correlation equals the penalty, refined."""
         self.candidates.pull_down_to(self.alpha - self.tie)
         while True:
-            due = self.alpha * self._pulled(self.shares)
-            tied = self.candidates.bounds(self.weights) >= due - self.tied
-            tied &= self.allowed[: tied.size]
-            tied[[self.candidates.ever[slot] for slot in self.active]] = False
-            tied[list(refused | self.dependent)] = False
-            if not (tied & ~self.candidates.refined).any():
-                break
-            self.candidates.refine(np.flatnonzero(tied))
-        parallel = self._pulled(self.parallel)
-        lead = self._pulled(self.shares) - self.candidates.products(self.direction)
-        lead = np.where(tied, lead / parallel, -np.inf)
-        best = int(np.argmax(lead > lead.max() - 1))  # among equals, the first
-        return best if lead[best] > 1 else None
+            n = self.candidates.n_pulled
+            tied = self.bound[:n] >= self.alpha * self.shares[:n] - self.tied
+            tied &= self.open[:n]
+            tied[refused] = False
+            found = np.flatnonzero(tied)
+            rough = found[~self.candidates.refined[found]]
+            if not rough.size:
+                return found
+            self.candidates.refine(rough)
+            self.bound[rough] = self._bounds_of(rough, self.weights)
 
-    def _pulled(self, values: FloatArray) -> FloatArray:
-        return values[: self.candidates.n_pulled]
+    def _bounds_of(self, candidates: IntArray, weights: FloatArray) -> FloatArray:
+        return self.candidates.relevance[candidates] - self.candidates.rows(candidates) @ weights
 
-    def _restore_signs(self, refused: set[int]) -> None:
-        """After an activation, keep directions non-negative where the weight is zero."""
+    def _restore_signs(self, refused: list[int]) -> bool:
+        """After an activation, keep directions non-negative where the weight is zero.
+
+        Returns whether features had to leave the active set for it.
+        """
+        left = False
         while True:
-            free = self._free_direction()
-            at_zero = [slot for slot in self.active if self.weights[slot] == 0.0]
-            stuck = [slot for slot in at_zero if free[slot] <= 0.0]
-            if not stuck:
-                self.direction = free
-                return
-            old = self.direction
+            old = self.direction[self.active]
+            at_zero = self.weights[self.active] == 0.0
+            self._aim()
+            free = self.direction[self.active]
+            stuck = np.flatnonzero(at_zero & (free <= 0.0))
+            if not stuck.size:
+                return left
             # how far towards the free direction each of them allows to go
-            share = {slot: max(old[slot], 0.0) / (old[slot] - free[slot] or 1.0) for slot in stuck}
-            step = min(share.values())
-            self.direction = old + step * (free - old)
-            leaving = [slot for slot in stuck if share[slot] <= step + _PARALLEL]
-            refused.update(self.candidates.ever[slot] for slot in leaving)
+            way = old[stuck] - free[stuck]
+            share = np.maximum(old[stuck], 0.0) / np.where(way == 0.0, 1.0, way)
+            step = share.min()
+            self.direction[self.active] = old + step * (free - old)
+            leaving = self.active[stuck[share <= step + _PARALLEL]]
+            refused.extend(self.candidates.joined[leaving].tolist())
             self._deactivate(leaving)
+            left = True
 
     def _next_event(self) -> _Event:
         """Find the end of the segment, refining candidates until it is certain."""
-        # The weights of the new active set, for those of the old one belong to another line: the
-        # least error in the penalty at which they meet would grow from segment to segment.
-        weights = self._solution(self.alpha)
-        falling = [slot for slot in self.active if self.direction[slot] < 0]
-        zeros = {slot: self.alpha + weights[slot] / self.direction[slot] for slot in falling}
-        end = max([self.alpha_min, *zeros.values()])
-        batch = max(_BATCH, self.batch // 4)
+        self._correlate()
+        slots = self.active[self.direction[self.active] < 0]
+        zeros = self.alpha + self.line[slots] / self.direction[slots]
+        end = max(self.alpha_min, zeros.max(initial=-np.inf))
+        candidates = self.candidates
+        joins = self._join_alphas(slice(candidates.n_pulled))
+        batch = max(_BATCH, candidates.n_pulled // _PART)
         while True:
-            joins = self._join_alphas(weights)
-            reached = max(end, joins[self.candidates.refined].max(initial=-np.inf))
-            doubtful = self._doubtful(joins, reached, batch)
+            refined = candidates.refined
+            reached = max(end, joins[refined].max(initial=-np.inf))
+            doubtful = self._doubtful(np.where(refined, -np.inf, joins), reached, batch)
             if not doubtful.size:
                 break
-            self.candidates.pull(int(doubtful.max()) + 1)
-            self.candidates.refine(doubtful)
-            self.batch = batch  # the next event will need about as many
+            candidates.pull(int(doubtful.max()) + 1)
+            candidates.refine(doubtful)
+            self.bound[doubtful] = self._bounds_of(doubtful, self.line)
+            self.growth[doubtful] = candidates.rows(doubtful) @ self.direction
+            fresh = self._join_alphas(slice(joins.size, candidates.n_pulled))
+            joins = np.concatenate((joins, fresh))
+            joins[doubtful] = self._join_alphas(doubtful)
             batch *= 2
-        drops = tuple(slot for slot, alpha in zeros.items() if alpha >= reached - self.tie)
+        self.joins = joins
+        drops = slots[zeros >= reached - self.tie]
         at_end = reached <= self.alpha_min + self.tie
-        return _Event(self.alpha_min if at_end else reached, drops)
+        return _Event(self.alpha_min if at_end else float(reached), drops)
 
-    def _doubtful(self, joins: FloatArray, reached: float, batch: int) -> IntArray:
-        """Return the `batch` unrefined candidates that might join first, before `reached`."""
+    def _doubtful(self, possible: FloatArray, reached: float, batch: int) -> IntArray:
+        """Return unrefined candidates that might join first, if any might before `reached`."""
         first = self.candidates.n_pulled
         # of a candidate that was not pulled, the relevance limits the penalty at which it joins
-        possible = np.where(self.candidates.refined, -np.inf, joins)
-        possible = np.append(possible, self.candidates.limit[first : first + batch])
-        open_ = np.flatnonzero(possible > reached - self.tie)
-        return open_[np.argsort(-possible[open_], kind="stable")[:batch]]
+        possible = np.concatenate((possible, self.candidates.limit[first : first + batch]))
+        n_doubtful = int(np.count_nonzero(possible > reached - self.tie))
+        if not n_doubtful:
+            return np.zeros(0, dtype=np.int64)
+        # a request for a few costs as much as one for some more, which will be in doubt soon
+        best = _largest(possible, min(max(n_doubtful, _BATCH), batch))
+        return best[possible[best] > -np.inf]
 
-    def _join_alphas(self, weights: FloatArray) -> FloatArray:
-        """Penalty at which each pulled candidate joins; an upper bound if it is not refined."""
-        shares = self._pulled(self.shares)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slack = np.maximum(self.alpha * shares - self.candidates.bounds(weights), 0.0)
-            lead = shares - self.candidates.products(self.direction)
-            gains = (lead > self._pulled(self.parallel)) & self.allowed[: lead.size]
-            joins = np.where(gains, self.alpha - slack / lead, -np.inf)
-        joins[[self.candidates.ever[slot] for slot in self.active]] = -np.inf
-        joins[list(self.dependent)] = -np.inf
+    def _join_alphas(self, which: slice | IntArray) -> FloatArray:
+        """Penalty at which each of these joins; an upper bound if it is not refined."""
+        shares = self.shares[which]
+        slack = np.maximum(self.alpha * shares - self.bound[which], 0.0)
+        lead = shares - self.growth[which]
+        gains = (lead > self.parallel[which]) & self.open[which]
+        joins = np.full(lead.size, -np.inf)
+        np.divide(slack, lead, out=slack, where=gains)
+        np.subtract(self.alpha, slack, out=joins, where=gains)
         return joins
 
-    def _free_direction(self) -> FloatArray:
-        direction = np.zeros(len(self.candidates.ever))
-        shares = self.shares[[self.candidates.ever[slot] for slot in self.active]]
-        direction[self.active] = self.cholesky.solve(shares)
-        return direction
-
     def _activate(self, candidate: int) -> bool:
-        if candidate not in self.candidates.ever:
-            self.candidates.join([candidate])
-            self.weights = np.append(self.weights, 0.0)
-            self.direction = np.append(self.direction, 0.0)
-        slot = self.candidates.ever.index(candidate)
-        row = self.candidates.row(slot)
+        candidates = self.candidates
+        if candidates.slot_of[candidate] < 0:
+            self._give_slots(candidate)
+        slot = int(candidates.slot_of[candidate])
+        candidates.use(slot)
+        row = candidates.rows(candidates.joined[slot : slot + 1])[0]
         if not self.cholesky.append(row[self.active], float(row[slot])):
             return False
-        self.active.append(slot)
+        self.active = np.append(self.active, slot)
+        self.open[candidate] = False
         return True
 
-    def _deactivate(self, slots: list[int]) -> None:
-        if not slots:
-            return
+    def _give_slots(self, joining: int) -> None:
+        """Ask for the column of a feature that joins, and for those of the likely next ones.
+
+        On the segment above, most of the next features to join were already next in line. Only
+        the rows of candidates that are near to joining get the new entries.
+        """
+        candidates, n = self.candidates, self.joins.size
+        waiting = candidates.complete[:n] & (candidates.slot_of[:n] < 0) & self.open[:n]
+        near = np.flatnonzero(waiting)
+        near = near[near != joining]
+        near = near[_largest(self.joins[near], _NEAR)]
+        near = near[np.argsort(-self.joins[near], kind="stable")]
+        n_ahead = min(_AHEAD, max(self.wanted - self.active.size - 1, 0))
+        n_ahead = int(np.count_nonzero(self.joins[near[:n_ahead]] > self.alpha_min))
+        likely, beside = near[:n_ahead], near[n_ahead:]
+        candidates.join(np.array([joining]), likely, beside)
+        grown = np.zeros(1 + likely.size)
+        self.weights, self.line, self.direction = (
+            np.concatenate((values, grown)) for values in (self.weights, self.line, self.direction)
+        )
+
+    def _deactivate(self, slots: IntArray) -> None:
         self.weights[slots] = 0.0
         self.direction[slots] = 0.0
-        self.active = [slot for slot in self.active if slot not in slots]
-        self.cholesky.rebuild(self.candidates.gram(self.active))
+        self.open[self.candidates.joined[slots]] = True
+        self.cholesky.remove(np.flatnonzero(self._among(slots)))
+        self.active = self.active[~self._among(slots)]
+        self.open[self.dependent] = True
         self.dependent.clear()
 
+    def _among(self, slots: IntArray) -> BoolArray:
+        """Which of the active slots are among some slots."""
+        marked = np.zeros(self.candidates.n_slots, dtype=bool)
+        marked[slots] = True
+        return marked[self.active]
+
+    def _aim(self) -> None:
+        """Find the line that the weights of the active features are on, from this penalty down.
+
+        The weights are computed afresh, for those of the segment above belong to another line:
+        the least error in the penalty at which they meet would grow from segment to segment.
+        """
+        right = np.empty((2, self.active.size), dtype=np.longdouble)
+        joined = self.candidates.joined[self.active]
+        right[1] = self.shares[joined]
+        right[0] = self.candidates.relevance[joined] - self.alpha * right[1]
+        self.line, self.direction = np.zeros((2, self.candidates.n_slots))
+        self.line[self.active], self.direction[self.active] = self.cholesky.solve(right)
+
+    def _correlate(self) -> None:
+        """Bring bounds and their growth up to date with the line."""
+        n = self.candidates.n_pulled
+        products = self.candidates.products(np.array((self.line, self.direction)).T)
+        np.subtract(self.candidates.relevance[:n], products[:, 0], out=self.bound[:n])
+        self.growth[:n] = products[:, 1]
+
     def _move_to(self, alpha: float) -> None:
+        n, step = self.candidates.n_pulled, self.alpha - alpha
         self.alpha = alpha
-        self.weights = np.maximum(self._solution(alpha), 0.0)
+        self.weights = np.maximum(self.line + step * self.direction, 0.0)
+        self.bound[:n] -= step * self.growth[:n]
 
-    def _solution(self, alpha: float) -> FloatArray:
-        """Compute the weights at a penalty afresh, so that errors do not add up."""
-        active = [self.candidates.ever[slot] for slot in self.active]
-        linear = self.candidates.relevance[active].astype(np.longdouble)
-        weights = np.zeros(len(self.candidates.ever))
-        weights[self.active] = self.cholesky.solve(linear - alpha * self.shares[active])
-        return weights
-
-    def _record(self, joined: list[int], dropped: list[int]) -> None:
-        positive = [slot for slot in self.active if self.weights[slot] > 0]
+    def _record(self, joined: IntArray, dropped: IntArray) -> None:
+        positive = self.active[self.weights[self.active] > 0]
+        features = self.candidates.features
         self.breakpoints.append(
             Breakpoint(
                 float(self.alpha),
-                self._features(positive),
+                features[positive],
                 self.weights[positive],
-                tuple(self._features(joined).tolist()),
-                tuple(self._features(dropped).tolist()),
+                tuple(features[joined].tolist()),
+                tuple(features[dropped].tolist()),
             )
         )
 
-    def _features(self, slots: list[int]) -> IntArray:
-        return self.candidates.order[[self.candidates.ever[slot] for slot in slots]]
-
     def _finish(self, status: Status) -> Path:
-        if status in (Status.N_FEATURES, Status.PATH_END) or self.active:
-            self._record([], [])
+        self._aim()
+        self.weights = np.maximum(self.line, 0.0)
+        if status in (Status.N_FEATURES, Status.PATH_END) or self.active.size:
+            self._record(self.active[:0], self.active[:0])
         certificate = certify(self.problem, self.candidates, self.weights, self.alpha)
         n_features = self.candidates.order.size
         return Path(
             tuple(self.breakpoints), status, certificate, n_features, self.candidates.pulled
         )
+
+
+def _largest(values: FloatArray, count: int) -> IntArray:
+    """Return the places of the `count` largest values, or of all, in any order."""
+    if values.size <= count:
+        return np.arange(values.size)
+    return np.argpartition(-values, count)[:count]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -122,6 +122,30 @@ class Path:
         dense = np.zeros(self.n_features)
         dense[point.indices] = point.weights
         return dense
+
+    def renumbered(self, numbers: IntArray, n_features: int) -> Path:
+        """Return the path with other numbers for its features.
+
+        Parameters
+        ----------
+        numbers : ndarray of shape (d,)
+            New number of each feature.
+        n_features : int
+            Number of features in the new numbering.
+        """
+        if numbers.size == n_features:
+            return self
+        points = tuple(
+            replace(
+                point,
+                indices=numbers[point.indices],
+                joined=tuple(numbers[list(point.joined)].tolist()),
+                dropped=tuple(numbers[list(point.dropped)].tolist()),
+            )
+            for point in self.breakpoints
+        )
+        candidates = numbers[self.candidates]
+        return replace(self, breakpoints=points, n_features=n_features, candidates=candidates)
 
     def selected_of_size(self, size: int, kept: IntArray) -> IntArray:
         """Return the features at the first place of an exact path that has so many of them.

@@ -2,10 +2,14 @@ r"""Penalties of the quadratic problem.
 
 All are of one form, over :math:`a \ge 0` unless signs are free,
 
-.. math:: \Omega(a) = \sum_k w_k |a_k| + \sum_g v_g \|a_g\|_2 .
+.. math:: \Omega(a) = \sum_k w_k |a_k| + \sum_g v_g \|a_g\|_2
+          + \tfrac12 \sum_k r_k a_k^2, \qquad r_k = r w_k .
 
-A *unit* is what enters as a whole: a group, or a feature that belongs to none. The ridge part
-of the elastic net is not here: it is a property of the quadratic (`Ridged`).
+A *unit* is what enters as a whole: a group, or a feature that belongs to none. The ridge part,
+which makes an elastic net, keeps no feature at zero. At one size :math:`\lambda` of the penalty it
+adds :math:`\lambda r_k` to the diagonal of G, and what remains is a problem without it: this is how
+all solvers treat it. A ridge part that does not follow the penalty is a property of the quadratic
+(`Ridged`).
 """
 
 from __future__ import annotations
@@ -40,6 +44,8 @@ class Penalty:
         Weights v of the groups' norms.
     signed : bool
         Whether weights of features may be negative.
+    ridge : float
+        Ridge part r of the elastic net, per unit of the weights w.
 
     Examples
     --------
@@ -52,6 +58,7 @@ class Penalty:
     groups: IntArray
     group_weights: FloatArray
     signed: bool = False
+    ridge: float = 0.0
 
     @classmethod
     def lasso(cls, weights: int | FloatArray, *, signed: bool = False) -> Penalty:
@@ -59,6 +66,55 @@ class Penalty:
         weights = np.ones(weights) if isinstance(weights, int) else np.asarray(weights, float)
         _check_weights("weights", weights)
         return cls(weights, np.arange(weights.size), np.zeros(weights.size), signed)
+
+    @classmethod
+    def elastic_net(
+        cls,
+        weights: int | FloatArray,
+        *,
+        l1_ratio: float,
+        scale: float = 1.0,
+        signed: bool = False,
+    ) -> Penalty:
+        r"""Return the penalty of the elastic net in scikit-learn's meaning.
+
+        .. math:: \Omega(a) = \sum_k w_k\big(\rho |a_k| + \tfrac12 (1 - \rho) s\, a_k^2\big)
+
+        Parameters
+        ----------
+        weights : int or ndarray of shape (d,)
+            Number of features, or a weight for each of them.
+        l1_ratio : float
+            Share :math:`\rho` of the l1 part: 1 is the lasso. With 0 no feature would be zero.
+        scale : float
+            Number s that the ridge part is multiplied by, so that `l1_ratio` means the same
+            whatever the scale of G.
+        signed : bool
+            Whether weights of features may be negative.
+
+        Examples
+        --------
+        >>> penalty = Penalty.elastic_net(2, l1_ratio=0.5, scale=3.0)
+        >>> penalty.kind, penalty.weights.tolist(), penalty.ridge
+        ('elastic net', [0.5, 0.5], 3.0)
+        """
+        if not 0 < l1_ratio <= 1:
+            raise InvalidInputError(
+                f"l1_ratio={l1_ratio!r}, but the share of the l1 part must be greater than 0, for "
+                "it is what keeps features at zero, and at most 1 (lasso)."
+            )
+        if not (np.isfinite(scale) and scale > 0):
+            raise InvalidInputError(
+                f"scale={scale!r}, but the scale of the ridge part must be a finite number > 0."
+            )
+        lasso = cls.lasso(weights, signed=signed)
+        return cls(
+            l1_ratio * lasso.weights,
+            lasso.groups,
+            lasso.group_weights,
+            signed,
+            ridge=(1 - l1_ratio) / l1_ratio * scale,
+        )
 
     @classmethod
     def none(cls, n_features: int) -> Penalty:
@@ -119,7 +175,8 @@ class Penalty:
         if self.grouped:
             finite = self.weights[np.isfinite(self.weights)]
             return "sparse group lasso" if (finite > 0).any() else "group lasso"
-        return "signed lasso" if self.signed else "lasso"
+        name = "elastic net" if self.ridge else "lasso"
+        return f"signed {name}" if self.signed else name
 
     @property
     def free(self) -> IntArray:
@@ -131,7 +188,11 @@ class Penalty:
         codes = self.groups[features]
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
         return UnitPenalty(
-            self.weights[features], starts, self.group_weights[codes[starts]], self.signed
+            self.weights[features],
+            starts,
+            self.group_weights[codes[starts]],
+            self.signed,
+            self.ridge,
         )
 
 
@@ -158,12 +219,15 @@ class UnitPenalty:
         Weights v of the units' norms.
     signed : bool
         Whether weights of features may be negative.
+    ridge : float
+        Ridge part r, per unit of the weights w.
     """
 
     weights: FloatArray
     starts: IntArray
     unit_weights: FloatArray
     signed: bool
+    ridge: float = 0.0
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -174,6 +238,11 @@ class UnitPenalty:
     def unit_of(self) -> IntArray:
         """Unit of each feature, shape (m,)."""
         return np.repeat(np.arange(self.starts.size), self.sizes)
+
+    @cached_property
+    def ridges(self) -> FloatArray:
+        """Ridge part of each feature, shape (m,); none of one that is excluded."""
+        return np.where(np.isfinite(self.weights), self.weights, 0.0) * self.ridge
 
     @cached_property
     def free(self) -> BoolArray:
@@ -187,7 +256,7 @@ class UnitPenalty:
         return np.asarray(np.sqrt(np.add.reduceat(np.square(x), self.starts)))
 
     def value(self, a: FloatArray) -> float:
-        """Return the penalty of `a`."""
+        """Return the penalty of `a` without its ridge part."""
         used = a != 0
         return float(self.weights[used] @ np.abs(a[used]) + self.unit_weights @ self.norms(a))
 

@@ -62,12 +62,14 @@ class ExplicitProblem:
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return G[rows][:, cols]."""
-        return self.gram[rows][:, cols]
+        return self.gram[rows[:, None], cols]
 
 
 @dataclass(frozen=True)
 class Ridged:
-    r"""A problem with a ridge part :math:`\tfrac12\rho\|a\|^2`: that of the elastic net.
+    r"""A problem with a fixed ridge part :math:`\tfrac12\rho\|a\|^2`.
+
+    The ridge part of `Penalty.elastic_net` follows the penalty; this one does not.
 
     Parameters
     ----------

@@ -30,6 +30,7 @@ class SmallProblem:
     Attributes
     ----------
     gram : ndarray of shape (m, m)
+        G, with the ridge part of the penalty at this size.
     linear : ndarray of shape (m,)
     target_norm2 : float
         Squared norm of the target.
@@ -76,7 +77,7 @@ def dual_scale(penalty: UnitPenalty, c: FloatArray, alpha: float) -> float:
 
 
 def unbounded_excess(c: FloatArray, diagonal: FloatArray, target_norm2: float) -> float:
-    r"""What positive correlations of features without penalty can still lower the objective by.
+    r"""Bound how much features without penalty can still lower the objective.
 
     At an optimum the fitted matrix is no longer than the target, and so, with non-negative
     weights and entries of G, no weight exceeds :math:`\|T\| / \sqrt{G_{kk}}`.
@@ -153,7 +154,7 @@ def _newton_step(problem: SmallProblem, a: FloatArray) -> FloatArray | None:
         change = problem.objective(trial) - before
         if change < -rounding or (dropping and change <= rounding):
             return trial
-        if change <= rounding:  # too little to tell: the gradient has to
+        if change <= rounding:  # the change is lost in rounding: the gradient decides
             fresh = float(np.linalg.norm(_gradient(problem, trial, support)))
             return trial if fresh < 0.5 * slope else None
     return None

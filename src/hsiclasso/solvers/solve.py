@@ -24,8 +24,16 @@ _INNER: dict[str, InnerSolver] = {
     "cd": coordinate_descent,
     "dal": dual_augmented_lagrangian,
 }
-_ALL_KINDS = ("lasso", "signed lasso", "group lasso", "sparse group lasso")
-#: Penalties that each solver serves, with or without a ridge part and feature weights.
+_ALL_KINDS = (
+    "lasso",
+    "signed lasso",
+    "elastic net",
+    "signed elastic net",
+    "group lasso",
+    "sparse group lasso",
+)
+#: Penalties that each solver serves, with or without feature weights. The path of an elastic net
+#: whose ridge part follows the penalty is not piecewise linear: the homotopy cannot follow it.
 SOLVERS: dict[str, tuple[str, ...]] = {
     "homotopy": ("lasso",),
     "cd": _ALL_KINDS,
@@ -40,7 +48,7 @@ _MAX_APPROACH = 16
 _BISECTIONS = 30
 #: How far below a penalty at which several join to go, relatively.
 _LITTLE = 1e-2
-#: The descent ends at this share of the largest penalty, and then at none.
+#: Share of the largest penalty at which the descent ends, before a last step to penalty 0.
 _LEAST = 1e-6
 
 
@@ -124,7 +132,7 @@ def solve_path(
         the one before; by default some from the largest down. The homotopy's path has all
         solutions.
     report : callable, optional
-        Told the number of features after every step.
+        Called with the number of features after every step.
 
     Returns
     -------
@@ -186,7 +194,7 @@ class _Walk:
         """Visit the penalties asked for and end at the last."""
         top = self.working.largest_alpha()
         end = self.stop.alpha
-        # the working set grows to its right size sooner if the penalty falls by degrees
+        # the working set reaches its final size sooner if the penalty falls in steps
         degrees = top * _APPROACH ** np.arange(_MAX_APPROACH)
         stops = degrees[degrees > end / _APPROACH] if alphas is None else alphas[alphas > end]
         for alpha in stops:
@@ -210,7 +218,7 @@ class _Walk:
                 return self._close_in(above, float(alpha), features)
             above = float(alpha)
         end = self.stop.alpha
-        if self.working.penalty.signed:  # without penalty, signs have no unique answer
+        if self.working.penalty.signed:  # at penalty 0 the signed solution is not unique
             end = max(end, _LEAST * above)
         features = self.visit(end)
         if self._lacking(features) <= 0:
@@ -224,8 +232,8 @@ class _Walk:
     def _close_in(self, above: float, below: float, features: IntArray) -> Path:
         """Bisect between a penalty with too few and one with enough.
 
-        Where several join at once, there is none with just enough, and right below it weights
-        are rounding errors: a penalty a little further down is taken.
+        Where several features join at once, no penalty has just enough of them, and right below
+        it their weights are rounding errors: a penalty a little further down is taken.
         """
         enough, exact = below, self._lacking(features) == 0
         for _ in range(_BISECTIONS):

@@ -27,15 +27,15 @@ InnerSolver = Callable[[SmallProblem, FloatArray, float], FloatArray]
 
 #: Relative duality gap of a solution that counts as solved.
 GAP = 1e-10
-#: Share of it that the inner solver may use up.
+#: Share of that gap that the inner solver may leave.
 _INNER = 1e-3
-#: Excess of a correlation over the penalty, relative to the largest relevance, that counts.
+#: Smallest excess of a correlation over the penalty that counts, relative to the largest relevance.
 _VIOLATION = 1e-13
 #: Norm of a feature's part in the fit, relative to the target's, below which it is rounding.
 _DUST = 1e-12
 #: Least number of units that enter at once.
 _ENTER = 8
-#: Stands for the norm of a matrix that was never made; its square is still a number.
+#: Norm assumed for a matrix that was never made: it excludes nothing, and its square is finite.
 _UNKNOWN = 1e150
 _MAX_ROUNDS = 1000
 
@@ -59,7 +59,7 @@ class WorkingSet:
         self.weights = np.zeros(0)
         self.certificate = Certificate(0.0, 0.0, 0)
         self._tolerance = _VIOLATION * float(np.abs(problem.linear).max(initial=0.0))
-        if penalty.signed:  # no bound holds: everything is looked at
+        if penalty.signed:  # there are no bounds: every feature has to be looked at
             self.candidates.pull(penalty.n_features)
         # features without penalty come first in the order, and are in from the start
         self.candidates.pull(int(np.isinf(self.candidates.limit).sum()))
@@ -70,7 +70,7 @@ class WorkingSet:
         """Return the smallest penalty at which every penalised unit is zero."""
         limit = self.candidates.limit
         top = float(limit[np.isfinite(limit)].max(initial=0.0))
-        if not self.candidates.ever or top == 0:
+        if not self.candidates.n_slots or top == 0:
             return top
         # with the unpenalised features in place, correlations are below the relevance
         small = self._small(2 * top)
@@ -89,7 +89,7 @@ class WorkingSet:
         self.candidates.pull_down_to(alpha)
         dead = np.zeros(self.candidates.penalty.starts.size, dtype=bool)
         for _ in range(_MAX_ROUNDS):
-            if self.candidates.ever:
+            if self.candidates.n_slots:
                 small = self._small(alpha)
                 self.weights = _without_dust(small, self.inner(small, self.weights, _INNER * GAP))
                 dead |= self._screen(small)
@@ -106,10 +106,9 @@ class WorkingSet:
         return self.candidates.features[used], self.weights[used]
 
     def _small(self, alpha: float) -> SmallProblem:
-        slots = list(range(len(self.candidates.ever)))
         features = self.candidates.features
         return SmallProblem(
-            np.ascontiguousarray(self.candidates.gram(slots)),
+            np.ascontiguousarray(self.candidates.gram(alpha)),
             self.problem.linear[features],
             self.problem.target_norm2,
             self.penalty.take(features),
@@ -124,9 +123,13 @@ class WorkingSet:
         return np.asarray(firsts + np.arange(firsts.size))
 
     def _critical(self) -> FloatArray:
-        """Upper bounds on the penalty at which each penalised pulled unit would join."""
+        """Upper bounds on the penalty at which each penalised pulled unit would join.
+
+        Only features without penalty have a weight, and so the ridge part is none.
+        """
         penalty = self.candidates.penalty
-        return penalty.critical(np.where(penalty.free, 0.0, self.candidates.bounds(self.weights)))
+        bounds = self.candidates.bounds(self.weights, 0.0)
+        return penalty.critical(np.where(penalty.free, 0.0, bounds))
 
     def _pulled(self, values: FloatArray) -> FloatArray:
         return values[: self.candidates.n_pulled]
@@ -137,12 +140,12 @@ class WorkingSet:
             return np.zeros(0, dtype=np.int64)
         penalty = self.candidates.penalty
         closed = dead.copy()
-        closed[penalty.unit_of[self.candidates.ever]] = True
-        if self.penalty.signed:  # no bound holds
+        closed[penalty.unit_of[self.candidates.joined]] = True
+        if self.penalty.signed:  # there are no bounds
             self.candidates.refine(self._members(np.flatnonzero(~closed)))
         wanted = batch = max(_ENTER, int(np.count_nonzero(self.weights)))
         while True:
-            excess = penalty.excess(self.candidates.bounds(self.weights), alpha)
+            excess = penalty.excess(self.candidates.bounds(self.weights, alpha), alpha)
             suspect = np.flatnonzero((excess > self._tolerance) & ~closed)
             worst = suspect[np.argsort(-excess[suspect], kind="stable")]
             refined = np.logical_and.reduceat(self.candidates.refined, penalty.starts)[worst]
@@ -161,7 +164,7 @@ class WorkingSet:
         touched = np.flatnonzero(self.candidates.touched)
         if small.alpha == 0 or not touched.size or small.penalty.free.any():
             return certain
-        bounds = self.candidates.bounds(self.weights)
+        bounds = self.candidates.bounds(self.weights, small.alpha)
         # what was not pulled is feasible at any scale up to 1, by its relevance
         scale = min(dual_scale(penalty, bounds, small.alpha), 1.0)
         a, c = self.weights, small.correlation(self.weights)
@@ -170,7 +173,7 @@ class WorkingSet:
         primal = 0.5 * residual2 + small.alpha * small.penalty.value(a)
         gap = max(primal - (scale * towards - 0.5 * scale**2 * residual2), 0.0)
         reach = np.full(bounds.size, _UNKNOWN)
-        reach[touched] = np.sqrt(2 * gap) * self.candidates.norms(touched)
+        reach[touched] = np.sqrt(2 * gap) * self.candidates.norms(touched, small.alpha)
         if penalty.signed:
             bounds = np.abs(bounds)
         excess = penalty.excess(scale * bounds + reach, small.alpha)
@@ -179,13 +182,13 @@ class WorkingSet:
     def _enter(self, units: IntArray) -> None:
         members = self._members(units)
         allowed = np.isfinite(self.candidates.penalty.weights[members])
-        self.candidates.join(members[allowed].tolist())
-        grown = len(self.candidates.ever) - self.weights.size
+        self.candidates.join(members[allowed])
+        grown = self.candidates.n_slots - self.weights.size
         self.weights = np.append(self.weights, np.zeros(grown))
 
 
 def _without_dust(small: SmallProblem, weights: FloatArray) -> FloatArray:
-    """Set weights to zero whose part in the fit is of the size of rounding: those of copies."""
+    """Set weights to zero that contribute no more than rounding errors, as those of copies do."""
     part = np.abs(weights) * np.sqrt(np.diag(small.gram))
     return np.where(part > _DUST * np.sqrt(small.target_norm2), weights, 0.0)
 

@@ -1,0 +1,41 @@
+"""Keeping BLAS on one thread while the package's own threads work.
+
+Matrices are small and many, so that threads pay over columns and not inside BLAS. Two overlapping
+limits in different threads would leave BLAS at the lower one, so that one limit is held for the
+process as long as anybody needs it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["single_threaded_blas"]
+
+_lock = threading.Lock()
+_users = 0
+_limit: Any = None
+#: Finding the libraries takes milliseconds; they are loaded by the time of the first use.
+_controller: ThreadpoolController | None = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Limit BLAS to one thread inside the context."""
+    global _users, _limit, _controller
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _controller = _controller or ThreadpoolController()
+            _limit = _controller.limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _limit.restore_original_limits()

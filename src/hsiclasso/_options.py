@@ -1,0 +1,96 @@
+"""Small objects that hold the options of an estimator: kernels, targets, penalties, measures.
+
+They behave like the kernels of scikit-learn's Gaussian processes: plain parameters, `get_params`,
+`set_params` and `clone`, so that a grid search can vary ``target__transform``. Nothing is checked
+when one is made; `check` is called by `fit`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self, TypeVar
+
+from sklearn.base import BaseEstimator
+
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["Option", "as_option", "one_of"]
+
+
+class Option(BaseEstimator):  # type: ignore[misc]
+    """Base of the objects that hold options."""
+
+    def check(self) -> Self:
+        """Raise if a parameter breaks its rule; return the object."""
+        return self
+
+    def key(self) -> tuple[Any, ...]:
+        """Return the class and all parameters in a form that can be compared and hashed."""
+        params = self.get_params(deep=False)
+        return (type(self).__name__, *(_frozen(params[name]) for name in sorted(params)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Option) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+
+Chosen = TypeVar("Chosen", bound=Option)
+
+
+def _frozen(value: Any) -> Any:
+    """Return a parameter as something hashable; the `repr` of a large array leaves values out."""
+    if isinstance(value, Option):
+        return value.key()
+    if isinstance(value, Mapping):
+        return tuple((repr(name), _frozen(item)) for name, item in value.items())
+    if hasattr(value, "tolist") and hasattr(value, "dtype"):  # an array, or a series with an index
+        return str(value.dtype), repr(value.tolist()), _frozen(getattr(value, "index", None))
+    return repr(value)
+
+
+def as_option(
+    what: str, value: Any, base: Any, names: Mapping[str, Callable[[], Chosen]]
+) -> Chosen:
+    """Return the object that a name stands for, or a checked object as it is.
+
+    Parameters
+    ----------
+    what : str
+        Name of the parameter, for errors.
+    value : str or Option
+        What the user gave.
+    base : type
+        Class that an object must be an instance of.
+    names : mapping of str to callable
+        Makes the object of each name.
+    """
+    if isinstance(value, base):
+        made: Chosen = value.check()
+        return made
+    if isinstance(value, str) and value in names:
+        return names[value]().check()
+    example = next(iter(names.values()))
+    raise InvalidInputError(
+        f"{what}={value!r} is unknown{_hint(value, names)}: choose {one_of(names)}, or pass an "
+        f"object such as {type(example()).__name__}()."
+    )
+
+
+def one_of(names: Iterable[Any]) -> str:
+    """List choices in words.
+
+    Examples
+    --------
+    >>> one_of(["hsic", "nhsic", "nocco"])
+    "'hsic', 'nhsic' or 'nocco'"
+    """
+    words = [repr(name) for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _hint(value: Any, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(str(value).lower(), list(names), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,188 @@
+"""What a method is, what it is asked to do, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.data import Source
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.targets import Prepared, Values
+from hsiclasso.targets.values import ValueTarget
+
+__all__ = [
+    "ANY_TARGET",
+    "MATRIX_TARGET",
+    "REAL_TARGET",
+    "VALUE_TARGET",
+    "Choice",
+    "Job",
+    "Report",
+    "Traits",
+]
+
+#: Called with the name of the stage, the number of units done and the number in all.
+Report = Callable[[str, int, int], None]
+
+#: Kinds of target: numbers; values of any kind; a matrix between samples; and all of them.
+REAL_TARGET = ("real", "ordinal", "counts")
+VALUE_TARGET = (*REAL_TARGET, "classes", "labels")
+MATRIX_TARGET = ("affinity", "graph", "objects")
+ANY_TARGET = (*VALUE_TARGET, "survival", *MATRIX_TARGET)
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a method is, in the terms of the paper's Table 1.
+
+    Attributes
+    ----------
+    title : str
+        Its usual name.
+    dependency : str
+        Dependence that it can find: linear, additive non-linear or non-linear.
+    optimization : str
+        How features are found: convex, non-convex, greedy or one by one.
+    form : {"primal", "dual", "none"}
+        Space in which an optimisation problem is solved.
+    scalability : {"high", "medium", "low"}
+        With respect to the number of features.
+    targets : tuple of str
+        Kinds of target that it serves.
+    cost : str
+        Order of operations for n samples, d features and m of them selected.
+    """
+
+    title: str
+    dependency: Literal["linear", "additive non-linear", "non-linear"]
+    optimization: Literal["convex", "convex after a shift", "non-convex", "greedy", "one by one"]
+    form: Literal["primal", "dual", "none"]
+    scalability: Literal["high", "medium", "low"]
+    targets: tuple[str, ...]
+    cost: str
+
+    @property
+    def structured(self) -> bool:
+        """Whether targets other than a column of values are served."""
+        return "affinity" in self.targets
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a method is asked to do; the table is already checked.
+
+    Attributes
+    ----------
+    source : Source
+        The table, without missing values.
+    target : Prepared
+        The target, of a kind that the method serves.
+    n_wanted : int
+        Number of features to select.
+    varies : ndarray of bool of shape (d,)
+        False for constant columns, which are never selected.
+    traits : Traits
+        Those of the method.
+    report : callable
+        Told how far long work is.
+    n_threads : int
+        Threads to use.
+    """
+
+    source: Source
+    target: Prepared
+    n_wanted: int
+    varies: BoolArray
+    traits: Traits
+    report: Report
+    n_threads: int = 1
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.source.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+        return self.source.n_features
+
+    @property
+    def kind(self) -> str:
+        """Kind of the target."""
+        return self.target.target.name
+
+    @property
+    def by_class(self) -> bool:
+        """Whether the target has labels, which have neither order nor distance."""
+        target = self.target.target
+        return isinstance(target, ValueTarget) and target.by_class
+
+    def outputs(self, problem: str) -> Values:
+        """Return the outputs of a target of values; raise if it is of another kind.
+
+        The message says the `problem` that the method has with other kinds, and a remedy.
+        """
+        if not isinstance(self.target.data, Values):
+            raise InvalidInputError(f"y is a target of the kind {self.kind!r}, {problem}")
+        return self.target.data
+
+    def check_numbers(self) -> None:
+        """Raise if a column holds labels, between which there are no distances."""
+        if self.source.uniform_kind in ("number", "bool"):
+            return
+        for column in range(self.n_features):
+            if self.source.kind(column) in ("category", "text"):
+                raise InvalidInputError(
+                    f"column {self.source.name(column)!r} holds labels, but {self.traits.title} "
+                    "needs numbers here: encode it, leave it out, or use HSICLasso."
+                )
+
+    def standardised(self) -> FloatArray:
+        """Return the table as numbers, (n, d) in Fortran order, columns of mean 0 and variance 1.
+
+        Constant columns are zero.
+        """
+        self.check_numbers()
+        table = self.source.block(slice(0, self.n_features))
+        table[:, ~self.varies] = 0.0
+        # divide by the largest value first: squares of huge numbers overflow
+        for _ in range(2):  # twice, because a large mean leaves rounding errors
+            table /= np.where(self.varies, np.abs(table).max(axis=0), 1.0)
+            table -= table.mean(axis=0)
+        table /= np.where(self.varies, table.std(axis=0), 1.0)
+        return table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a method found.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (d,)
+        Score of every feature, larger for better: features not selected are ranked by it.
+    ties : ndarray of shape (d,) or None
+        Ranks features of equal score.
+    message : str
+        What the method says about this run, in a sentence.
+    order : ndarray of int or None
+        Selected features, best first, none twice. None for those with a score above 0, best
+        first, of which there are at most `n_features_to_select`.
+    fill : bool
+        Whether to add features by score if the method selects fewer than wanted. With False,
+        `order` is taken as it is.
+    unsolved : str
+        What did not converge, and a remedy, in a sentence; empty if everything did.
+    """
+
+    scores: FloatArray
+    ties: FloatArray | None = None
+    message: str = ""
+    order: IntArray | None = None
+    fill: bool = True
+    unsolved: str = ""

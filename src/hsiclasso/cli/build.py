@@ -1,0 +1,268 @@
+"""What the user wrote on the command line -> the estimator, and the table that it is fitted to.
+
+Nothing is checked here but how options are written and which of them go together: parameters are
+the library's, and it checks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from hsiclasso.cli.terminal import Report
+from hsiclasso.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from hsiclasso._options import Option
+    from hsiclasso.data.files import Table
+    from hsiclasso.kernels import Kernel
+    from hsiclasso.selectors import HSICLasso
+    from hsiclasso.targets import Target
+
+__all__ = ["files_read", "make_selector", "make_target", "read"]
+
+_O = TypeVar("_O", bound="Option")
+
+#: Options that say what to explain. All but the first also say what kind of target it is.
+_FORMS = ("target", "survival", "affinity", "graph")
+
+
+def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
+    """Build the estimator, and check it as far as that goes without a table.
+
+    Parameters
+    ----------
+    chosen : mapping
+        Values of the options of ``hsiclasso select``.
+    """
+    from hsiclasso.kernels import as_measure
+    from hsiclasso.selectors import Covariates, HSICLasso, Ignore
+    from hsiclasso.selectors.pipeline import check_options
+
+    missing: Any = chosen["missing"]
+    if chosen["min_observed"] is not None:
+        if missing != "ignore":
+            raise InvalidInputError("--min-observed has no meaning without --missing ignore.")
+        missing = Ignore(_number(chosen["min_observed"]))
+    selector = HSICLasso(
+        chosen["n_features"],
+        alpha=_alpha(chosen["alpha"]),
+        measure=_set(
+            as_measure(chosen["method"]),
+            {"--epsilon": ("epsilon", chosen["epsilon"])},
+            f"--method {chosen['method']}",
+        ),
+        kernel=_kernels(chosen["kernel"]),
+        target=make_target(chosen),
+        penalty=_penalty(chosen),
+        keep=chosen["keep"],
+        exclude=chosen["exclude"],
+        joint=_joint(chosen["joint"]),
+        covariates=Covariates(chosen["covariates"], chosen["covariate_method"]),
+        missing=missing,
+        solver=chosen["solver"],
+        gram_error=chosen["gram_error"],
+        n_neighbors=chosen["neighbors"],
+        n_jobs=chosen["n_jobs"],
+    )
+    check_options(selector)
+    return selector
+
+
+def make_target(chosen: Mapping[str, Any]) -> Target:
+    """Build the target, before anything is read.
+
+    Parameters
+    ----------
+    chosen : mapping
+        Values of the options of either command.
+    """
+    from hsiclasso.targets import as_target
+
+    form, kind = _form(chosen)
+    target = as_target(kind)
+    of_values, of_graph = ("", "kernel") if target.name == "graph" else ("kernel", "")
+    text = chosen["target_kernel"]
+    kernel = None if text in (None, "auto") else _kernel(text, "kernel of the target")
+    graph_option = "--beta" if chosen["graph_kernel"] is None else "--graph-kernel"
+    given = {
+        "--target-kernel": (of_values, kernel),
+        graph_option: (of_graph, _graph_kernel(chosen["graph_kernel"], chosen["beta"])),
+        "--transform": ("transform", chosen["transform"]),
+        "--outputs": ("outputs", chosen["outputs"]),
+        "--missing-target": ("missing", chosen.get("missing_target")),
+    }
+    return _set(target, given, f"--kind {kind}" if form == "target" else f"--{form}").check()
+
+
+def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Table:
+    """Read the table, and the matrix between its samples if there is one.
+
+    Parameters
+    ----------
+    file : Path
+    chosen : mapping
+        Values of the options of either command.
+    report : callable
+        Told when the reading begins and ends.
+    """
+    from hsiclasso.data.files import read_table
+    from hsiclasso.data.matrices import read_matrix
+
+    report("read", 0, 0)
+    between = chosen["affinity"] or chosen["graph"]
+    matrix = None if between is None else read_matrix(between)
+    classes = chosen["target"] if chosen["kind"] == "classes" else ()
+    table = read_table(
+        file,
+        chosen["survival"] or chosen["target"],
+        drop=chosen["drop"],
+        weights=chosen.get("weights"),
+        category={*chosen["category"], *classes},
+    )
+    report("read", table.source.n_samples, table.source.n_samples)
+    return table if matrix is None else replace(table, y=matrix)
+
+
+def files_read(file: Path, chosen: Mapping[str, Any]) -> list[Path]:
+    """Return all files that a command reads."""
+    others = (chosen.get(name) for name in ("affinity", "graph", "groups"))
+    return [file, *(other for other in others if other is not None)]
+
+
+def _form(chosen: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the one option that says what to explain, and the kind of the target."""
+    forms = [form for form in _FORMS if chosen[form]]
+    if not forms:
+        raise click.UsageError(
+            "Missing option '--target': name the column to explain, or give --survival, "
+            "--affinity or --graph."
+        )
+    if len(forms) > 1:
+        raise InvalidInputError(
+            f"--{forms[0]} and --{forms[1]} both say what to explain: give one of --target, "
+            "--survival, --affinity and --graph."
+        )
+    (form,), kind = forms, chosen["kind"]
+    if form == "target":
+        return form, kind or "auto"
+    if kind not in (None, form):
+        raise InvalidInputError(f"--kind {kind} contradicts --{form}: leave one of them out.")
+    return form, form
+
+
+def _set(made: _O, given: Mapping[str, tuple[str, Any]], words: str) -> _O:
+    """Set parameters of an object for which options were given; refuse those that it lacks.
+
+    Parameters
+    ----------
+    made : Option
+    given : mapping of str to (str, object)
+        Parameter and value by option; None where the option was not given.
+    words : str
+        What the object is called on the command line.
+    """
+    known = made.get_params(deep=False)
+    for option, (name, value) in given.items():
+        if value is not None and name not in known:
+            raise InvalidInputError(f"{option} has no meaning for {words}: leave it out.")
+        if value is not None:
+            made.set_params(**{name: value})
+    return made
+
+
+def _penalty(chosen: Mapping[str, Any]) -> Any:
+    from hsiclasso.data.groups import read_groups
+    from hsiclasso.selectors import GroupLasso
+    from hsiclasso.selectors.penalties import as_penalty
+
+    name, groups = chosen["penalty"], chosen["groups"]
+    if groups is not None and name is not None:
+        raise InvalidInputError(
+            f"--penalty {name} contradicts --groups, whose penalty is the group lasso: leave one "
+            "of them out."
+        )
+    given = {
+        "--l1-ratio": ("l1_ratio", chosen["l1_ratio"]),
+        "--n-groups": ("n_groups", chosen["n_groups"]),
+    }
+    if groups is not None:
+        return _set(GroupLasso(read_groups(groups)), given, "--groups")
+    name = name or "lasso"
+    return _set(as_penalty(name), given, f"--penalty {name}")
+
+
+def _graph_kernel(name: str | None, beta: float | None) -> Any:
+    from hsiclasso.targets.graph import GRAPH_KERNELS
+
+    if name is None and beta is None:
+        return None
+    kernel = GRAPH_KERNELS[name or "diffusion"]()
+    return _set(kernel, {"--beta": ("beta", beta)}, f"--graph-kernel {name}")
+
+
+def _alpha(text: str | None) -> Any:
+    """Read a penalty: a number, ``ratio:SHARE``, or the name of a criterion."""
+    from hsiclasso.selectors import AlphaRatio
+
+    if text is not None and text.startswith("ratio:"):
+        return AlphaRatio(_number(text.removeprefix("ratio:")))
+    return text if text is None else _number(text)
+
+
+def _kernels(texts: Sequence[str]) -> Any:
+    """Read ``NAME:WIDTH`` for all columns, or ``WHICH=NAME:WIDTH`` for some, once or repeatedly."""
+    rules: dict[str, Kernel] = {}
+    for text in texts:
+        which, sign, name = text.rpartition("=")
+        if not sign and len(texts) > 1:
+            raise InvalidInputError(
+                f"--kernel {name} is for all columns, so that it must be the only one: write "
+                f"COLUMN={name} for one column, or number={name} for all numbers."
+            )
+        if not sign:
+            return "auto" if name == "auto" else _kernel(name, "kernel")
+        if not which or which in rules:
+            why = f"gives {which!r} a second kernel" if which else "names no column"
+            raise InvalidInputError(f"--kernel {text} {why}: write COLUMN={name}, once.")
+        rules[which] = _kernel(name, f"kernel[{which!r}]")
+    return rules or "auto"
+
+
+def _kernel(text: str, what: str) -> Kernel:
+    """Read ``NAME``, ``NAME:WIDTH`` or ``NAME:WIDTH,WIDTH``."""
+    from hsiclasso.kernels import as_kernel
+
+    name, _, after = text.partition(":")
+    widths = tuple(_number(part.strip()) for part in after.split(","))
+    width = (widths[0] if len(widths) == 1 else widths) if after else None
+    made = as_kernel(name, what)
+    return _set(made, {f"the width of {text}": ("width", width)}, f"the {name} kernel").check()
+
+
+def _joint(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Read ``NAME=COLUMN,COLUMN``."""
+    features: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, columns = text.partition("=")
+        parts = [column.strip() for column in columns.split(",")]
+        if not name.strip() or not all(parts):
+            raise InvalidInputError(
+                f"--joint {text} does not read NAME=COLUMN,COLUMN, as in place=east,north."
+            )
+        if name.strip() in features:
+            raise InvalidInputError(f"--joint names {name.strip()!r} twice: choose another name.")
+        features[name.strip()] = parts
+    return features
+
+
+def _number(text: str) -> Any:
+    """Read a number, whole if it is written so; leave other text to the library to judge."""
+    try:
+        return int(text) if text.isdigit() else float(text)
+    except ValueError:
+        return text

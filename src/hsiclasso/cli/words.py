@@ -1,0 +1,77 @@
+"""The library's messages in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+__all__ = ["in_options"]
+
+#: What parameters of the library are called on the command line.
+_OPTIONS = {
+    "n_features_to_select": "-k",
+    "target": "--kind",
+    "measure": "--method",
+    "kernel of the target": "--target-kernel",
+    "n_neighbors": "--neighbors",
+    "covariates": "--covariate",
+    "method": "--covariate-method",
+    "sample_weight": "--weights",
+} | {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "alpha", "kernel", "penalty", "keep", "exclude", "joint", "groups", "missing", "solver",
+        "gram_error", "n_jobs", "l1_ratio", "n_groups", "min_observed", "epsilon", "beta",
+        "transform", "outputs", "weights", "drop", "category",
+    )
+}  # fmt: skip
+
+#: Phrases that speak of objects in Python, and what takes their place.
+_PHRASES = (
+    (r"or pass target=\w+\(missing='drop'\)", "or say --missing-target drop"),
+    (r"or pass missing='ignore' to HSICLasso", "or say --missing ignore"),
+    (r", or say what y is, as in target=Real\(\)", ", or say what it is with --kind"),
+    (
+        r"an object such as AlphaRatio\(0\.1\): pass None",
+        "--alpha ratio:0.1: leave it out",
+    ),
+    (r", or pass an object such as \w+\([^)]*\)", ""),
+    (r"\w+=\[[^]]*\] \((--[^)]*) on the command line\)", r"\1"),
+)
+#: A parameter with its value, or with a verb: ``target='real'``, ``kernel['age']='rbf'``,
+#: ``joint['place'] has``; not a word of text in quotes.
+_PARAMETER = re.compile(
+    rf"(?<![\w'-])({'|'.join(sorted(_OPTIONS, key=len, reverse=True))})(?:\[('[^']*')\])?"
+    r"(?:=(?:'([^']*)'|([\w.+-]+))| (?=has\b|names\b))"
+)
+
+
+def in_options(message: str, available: Collection[str]) -> str:
+    """Name options of the command line where a message names parameters in Python.
+
+    Parameters
+    ----------
+    message : str
+    available : collection of str
+        Options of the command; parameters for which it has none are left as they are.
+
+    Examples
+    --------
+    >>> in_options("n_features_to_select=9 is greater than n_features=8.", {"-k"})
+    '-k 9 is greater than n_features=8.'
+    >>> in_options("keep has 'gene', but there is no such column.", {"--keep"})
+    "--keep has 'gene', but there is no such column."
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name, key, text, number = found.groups()
+        if _OPTIONS[name] not in available:
+            return found[0]
+        parts = (_OPTIONS[name], key, text or number)
+        return " ".join(part for part in parts if part) + (" " if found[0][-1] == " " else "")
+
+    for pattern, words in _PHRASES:
+        needed = re.findall(r"--[\w-]+", words)
+        if all(one in available for one in needed):
+            message = re.sub(pattern, words, message)
+    return _PARAMETER.sub(option, message)

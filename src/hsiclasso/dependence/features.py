@@ -1,0 +1,276 @@
+"""A table as features: which columns make each, under which kernel, on which samples.
+
+Feature numbers are not column numbers. Most features are one column, a joint feature is several,
+and a covariate is none. The map between the two is made here, once, and undone in the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
+from hsiclasso.data import Source
+from hsiclasso.data.sources import refuse_value
+from hsiclasso.kernels import Factor, Kernel, Measure, Samples
+from hsiclasso.kernels.factor import empty_factor, factor_columns, factor_rows
+from hsiclasso.kernels.markov import LaplaceMatrix, laplace_matrix
+from hsiclasso.kernels.scale import Scaling
+
+__all__ = ["Features", "Matrix", "Scaled", "fill_missing"]
+
+#: The matrix of a feature.
+Matrix = Factor | LaplaceMatrix
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """One feature on the scale of its kernel: what terms, factors and the learnt kernel start from.
+
+    Attributes
+    ----------
+    z : ndarray of shape (q, n)
+        Scaled columns; anything finite where the feature is missing.
+    scaling : Scaling
+        How values become scaled ones.
+    kernel : Kernel
+    samples : Samples
+        Weights of the samples, 0 where the feature is missing, and what is removed.
+    observed : float
+        Share of the total weight on samples where the feature is not missing.
+    varies : bool
+        Whether it varies on enough samples to be judged.
+    """
+
+    z: FloatArray
+    scaling: Scaling
+    kernel: Kernel
+    samples: Samples
+    observed: float = 1.0
+    varies: bool = True
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features of a table.
+
+    Attributes
+    ----------
+    source : Source
+        The table.
+    kernels : tuple of Kernel
+        The kernels that occur.
+    samples : Samples
+        Weights of the samples, and what is removed from every feature.
+    first : ndarray of shape (d,)
+        First column of each feature, ascending.
+    which : ndarray of shape (d,) or None
+        Number of the kernel of each feature; None if all have the first.
+    joint : mapping of int to (str, ndarray of int)
+        Names and columns of the features that have several columns.
+    least_observed : int
+        Samples on which a feature must be observed to count; 0 if nothing may be missing.
+    gram_error : float
+        Relative error allowed to the matrix of each feature.
+    """
+
+    source: Source
+    kernels: tuple[Kernel, ...]
+    samples: Samples
+    first: IntArray
+    which: IntArray | None = None
+    joint: Mapping[int, tuple[str, IntArray]] = field(default_factory=dict)
+    least_observed: int = 0
+    gram_error: float = 1e-6
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.source.n_samples
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.first.size
+
+    @property
+    def plain(self) -> bool:
+        """Whether every column is a feature."""
+        return self.first.size == self.source.n_features
+
+    def name(self, feature: int) -> str:
+        """Name of one feature."""
+        if feature in self.joint:
+            return self.joint[feature][0]
+        return self.source.name(int(self.first[feature]))
+
+    def columns_of(self, feature: int) -> IntArray:
+        """Columns of one feature."""
+        return self.joint[feature][1] if feature in self.joint else self.first[[feature]]
+
+    def kernel(self, feature: int) -> Kernel:
+        """Kernel of one feature."""
+        return self.kernels[0 if self.which is None else int(self.which[feature])]
+
+    def by_kernel(self, features: IntArray) -> Iterator[tuple[Kernel, IntArray]]:
+        """Yield the kernels of features of one column, each with positions among `features`."""
+        single = np.arange(features.size)
+        if self.joint:
+            single = np.flatnonzero(~np.isin(features, list(self.joint)))
+        if self.which is None or len(self.kernels) == 1:
+            yield self.kernels[0], single
+            return
+        numbers = self.which[features[single]]
+        for number in np.unique(numbers):
+            yield self.kernels[number], single[numbers == number]
+
+    def columns(self, features: IntArray) -> Columns:
+        """Columns of features of one column each: a slice if they are adjacent."""
+        columns = self.first[features]
+        if columns.size and columns[-1] - columns[0] + 1 == columns.size:
+            return slice(int(columns[0]), int(columns[-1]) + 1)
+        return columns
+
+    def block(self, features: IntArray) -> FloatArray:
+        """Read features of one column each: (k, n), NaN where missing."""
+        values = self.source.block(self.columns(features)).T
+        self.check_values(values, self.first[features])
+        return values
+
+    def check_values(self, values: FloatArray, columns: IntArray) -> None:
+        """Raise if values (k, n) of columns are infinite, or missing where they must not be."""
+        # the sum of squares is finite only if all values are; else they may be merely large
+        if math.isfinite(np.vdot(values, values)):
+            return
+        bad = np.isinf(values) if self.least_observed else ~np.isfinite(values)
+        if bad.any():
+            place, row = np.argwhere(bad)[0]
+            ignore = bool(self.least_observed)
+            refuse_value(self.source.name(int(columns[place])), float(values[place, row]), ignore)
+
+    def check_in_order(self, features: slice) -> None:
+        """Raise if values of some features are refused, naming the first column of the first."""
+        for feature in range(features.start, features.stop):
+            columns = self.columns_of(feature)
+            self.check_values(self.source.block(columns).T, columns)
+
+    def on_columns(self, values: Any, fill: Any) -> Any:
+        """Spread one value per feature to the columns of the table; others get the fill value."""
+        out = np.full(self.source.n_features, fill, dtype=np.asarray(values).dtype)
+        out[self.first] = values
+        for feature, (_, columns) in self.joint.items():
+            out[columns] = values[feature]
+        return out
+
+    def scaled(self, features: IntArray) -> list[Scaled]:
+        """Read features and bring each to the scale of its kernel."""
+        made: list[Scaled | None] = [None] * features.size
+        for kernel, places in self.by_kernel(features):
+            if not places.size:
+                continue
+            order = places[np.argsort(self.first[features[places]], kind="stable")]
+            for place, one in zip(order, self._columns(features[order], kernel), strict=True):
+                made[place] = one
+        return [
+            self.scaled_joint(int(feature)) if one is None else one
+            for feature, one in zip(features, made, strict=True)
+        ]
+
+    def _columns(self, features: IntArray, kernel: Kernel) -> list[Scaled]:
+        values = self.block(features)
+        known = fill_missing(values) if self.least_observed else None
+        if known is None:
+            scaling = kernel.scale(values, self.samples.shares)
+            parts = [
+                Scaling(*part) for part in zip(*_each(scaling.shift, scaling.factor), strict=True)
+            ]
+            return [
+                Scaled(
+                    values[j : j + 1], part, kernel, self.samples, varies=bool(part.factor[0] > 0)
+                )
+                for j, part in enumerate(parts)
+            ]
+        return [self._one(values[j : j + 1], known[j], kernel) for j in range(len(values))]
+
+    def scaled_joint(self, feature: int) -> Scaled:
+        """Read a feature of several columns and bring it to the scale of its kernel."""
+        columns = self.columns_of(feature)
+        values = self.source.block(columns).T
+        self.check_values(values, columns)
+        known = fill_missing(values) if self.least_observed else None
+        # a vector with a missing entry is missing
+        seen = np.ones(self.n_samples, dtype=bool)
+        if known is not None:
+            seen = np.asarray(np.all(known, axis=0))
+        return self._one(values, seen, self.kernel(feature))
+
+    def _one(self, values: FloatArray, seen: BoolArray, kernel: Kernel) -> Scaled:
+        """Scale one feature (q, n) that is observed on some samples."""
+        samples = self.samples if seen.all() else self.samples.only(seen)
+        enough = bool(np.count_nonzero(seen) >= max(1, self.least_observed))
+        if not seen.all():  # what stands for missing entries must not widen the range
+            values[:, ~seen] = values[:, [int(np.argmax(seen))]]
+        scaling = kernel.scale(values, samples.shares, joint=True)
+        share = samples.total / self.samples.total
+        varies = enough and bool((scaling.factor > 0).any())
+        return Scaled(values, scaling, kernel, samples, share, varies)
+
+    def matrices(self, scaled: list[Scaled], measure: Measure) -> list[Matrix]:
+        """Make the matrices of some features for a measure.
+
+        Those of Laplace kernels are factors of full rank where eigenvalues are shrunk.
+        """
+        made: list[Matrix] = [empty_factor(self.n_samples)] * len(scaled)
+        alike: dict[int, list[int]] = {}
+        for place, one in enumerate(scaled):
+            if not one.varies:
+                continue
+            if one.kernel.has_recursion and not measure.regularisation:
+                matrix = laplace_matrix(one.z[0], one.samples, one.observed)
+                if matrix.norm > 0:
+                    made[place] = measure.finish(matrix)
+            elif len(one.z) == 1 and one.samples is self.samples:
+                alike.setdefault(id(one.kernel), []).append(place)
+            else:
+                made[place] = measure.finish(factor_scaled(one, measure, self.gram_error))
+        for places in alike.values():
+            z = np.concatenate([scaled[place].z for place in places])
+            kernel = scaled[places[0]].kernel
+            factors = factor_columns(z, kernel, self.samples, measure, self.gram_error)
+            for place, factor in zip(places, factors, strict=True):
+                made[place] = measure.finish(factor)
+        return made
+
+
+def _each(*arrays: FloatArray) -> list[list[FloatArray]]:
+    """Cut arrays (k,) into k arrays of one entry each."""
+    return [[array[j : j + 1] for j in range(array.size)] for array in arrays]
+
+
+def factor_scaled(one: Scaled, measure: Measure, error: float) -> Factor:
+    """Factor the matrix of a single feature."""
+    scale = np.sqrt(one.kernel.observed_scale(one.observed))
+
+    def expand(allowed: float) -> tuple[FloatArray, float]:
+        rows, left = one.kernel.rows(one.z, allowed, one.samples.shares[0])
+        return rows * scale, left * scale**2
+
+    factor = factor_rows(expand, one.samples, measure, error)
+    return replace(factor, observed=one.observed)
+
+
+def fill_missing(values: FloatArray) -> BoolArray | None:
+    """Fill missing values of (k, n) in place by some observed value of their row.
+
+    Returns where values are observed; None if all are.
+    """
+    missing = np.isnan(values)
+    if not missing.any():
+        return None
+    some = values[np.arange(len(values)), np.argmin(missing, axis=1)]
+    np.copyto(values, np.where(np.isnan(some), 0.0, some)[:, None], where=missing)
+    return ~missing

@@ -1,0 +1,63 @@
+"""Who runs independent pieces of work: threads of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from joblib import effective_n_jobs
+
+__all__ = ["Runner", "Threads", "in_threads"]
+
+Piece = TypeVar("Piece")
+Found = TypeVar("Found")
+
+
+class Runner(Protocol):
+    """Runs a function on pieces of work."""
+
+    def map(self, work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> Iterator[Found]:
+        """Yield ``work(piece)`` for every piece, in the order of the pieces."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Runs pieces of work on threads.
+
+    Parameters
+    ----------
+    n_threads : int
+    """
+
+    n_threads: int = 1
+
+    @classmethod
+    def of_jobs(cls, n_jobs: int | None) -> Threads:
+        """Return as many threads as scikit-learn's `n_jobs` stands for."""
+        return cls(effective_n_jobs(n_jobs))
+
+    def map(self, work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> Iterator[Found]:
+        """Yield ``work(piece)`` for every piece, in the order of the pieces.
+
+        The error of the first piece that fails, or an interruption, cancels those that have
+        not begun.
+        """
+        if self.n_threads <= 1 or len(pieces) <= 1:
+            yield from map(work, pieces)
+            return
+        with ThreadPoolExecutor(max_workers=self.n_threads) as pool:
+            futures = [pool.submit(work, piece) for piece in pieces]
+            try:
+                for future in futures:
+                    yield future.result()
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+
+def in_threads(work: Callable[[Piece], object], pieces: Sequence[Piece], n_threads: int) -> None:
+    """Run work whose result is not needed on every piece."""
+    for _ in Threads(n_threads).map(work, pieces):
+        pass

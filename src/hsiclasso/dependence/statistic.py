@@ -1,0 +1,133 @@
+r"""Moments of terms -> relevance: the one place where a statistic is made.
+
+With the projected rows :math:`\Phi` (N x n) of a column and the target's rows t,
+
+=====================  ===================================================================
+HSIC                   :math:`\sum_r s_r \|\Phi t_r\|^2`
+normalised HSIC        the same over :math:`\|\Phi\Phi^\top\|_F`
+NOCCO                  :math:`\sum_r s_r\, (\Phi t_r)^\top(\Phi\Phi^\top + \epsilon n I)^{-1}
+                       (\Phi t_r)`
+=====================  ===================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.kernels import Measure
+from hsiclasso.kernels.samples import NOTHING
+
+__all__ = ["Moments", "relevance_and_error"]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Inner products of the terms of some columns, all that a statistic needs.
+
+    Attributes
+    ----------
+    cross : ndarray of shape (c, N, r)
+        Projected rows of each column times the target's rows.
+    gram : ndarray of shape (c, N, N) or None
+        Projected rows times each other, where it is needed.
+    mass : ndarray of shape (c,)
+        Weighted trace of the rows that projecting removes.
+    left : ndarray of shape (c,)
+        Weighted trace that the rows leave out.
+    trace, rank : ndarray of shape (c,)
+        Some `rank` dimensions of the rows hold at least this trace before projecting.
+    """
+
+    cross: FloatArray
+    gram: FloatArray | None
+    mass: FloatArray
+    left: FloatArray
+    trace: FloatArray
+    rank: IntArray
+
+    def scaled(self, scale: Any) -> Moments:
+        """Return the moments of multiples of the matrices, by factors (c,) or 1.0."""
+        if np.ndim(scale) == 0:
+            return self
+        return replace(
+            self,
+            cross=self.cross * np.sqrt(scale)[:, None, None],
+            gram=None if self.gram is None else self.gram * scale[:, None, None],
+            mass=self.mass * scale,
+            left=self.left * scale,
+            trace=self.trace * scale,
+        )
+
+    def nothing(self) -> FloatArray:
+        """Trace up to which what is left after projecting is rounding, shape (c,)."""
+        assert self.gram is not None
+        kept = np.trace(self.gram, axis1=1, axis2=2)
+        return np.asarray(NOTHING * (kept + self.mass))
+
+
+def relevance_and_error(
+    moments: Moments, measure: Measure, total: FloatArray, signs: FloatArray,
+    starts: tuple[int, ...],
+) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+    """Make relevance (c, m) and relative error bounds (c,) of moments.
+
+    `total` (c,) is the weight of the samples of each column; `signs` (r,) belong to the target's
+    rows, and `starts` are the first rows of its m parts.
+    """
+    cross, gram = moments.cross, moments.gram
+    if gram is None:
+        bound = _bound(moments, measure, moments.trace - moments.mass, moments.rank, total)
+        return _by_target(np.einsum("cnr,cnr->cr", cross, cross) * signs, starts), bound
+    kept = np.trace(gram, axis1=1, axis2=2)
+    norm = np.sqrt(np.einsum("cnm,cnm->c", gram, gram))
+    gone = kept <= moments.nothing()
+    if measure.regularisation:
+        energy = _shrunk_energy(gram, cross, measure.regularisation * total)
+        if measure.normalised:
+            ridged = gram + (measure.regularisation * total)[:, None, None] * np.eye(gram.shape[1])
+            shrunk = np.linalg.solve(ridged, gram)
+            norm = np.sqrt(np.einsum("cnm,cmn->c", shrunk, shrunk))
+        bound = _bound(moments, measure, kept, np.array(gram.shape[1]), total)
+    else:
+        energy = np.einsum("cnr,cnr->cr", cross, cross)
+        bound = moments.left / np.maximum(norm, np.finfo(float).tiny)
+    if measure.normalised:
+        energy = energy / np.where(norm > 0, norm, 1.0)[:, None]
+    # where nothing is left of a column, there is no relevance - unless it was left out
+    lost = moments.left > moments.nothing()
+    bound = np.where(gone, np.where(lost, np.inf, 0.0), bound)
+    energy = np.where(gone[:, None], 0.0, energy)
+    return _by_target(energy * signs, starts), bound
+
+
+def _shrunk_energy(gram: FloatArray, cross: FloatArray, ridge: FloatArray) -> FloatArray:
+    r"""Return :math:`t^\top(G + \rho I)^{-1} t` for each column t of `cross` (c, N, r): (c, r)."""
+    from hsiclasso.dependence._loops import shrunk_energies
+
+    energy = np.empty((len(gram), cross.shape[2]))
+    shrunk_energies(gram.copy(), cross.copy(), np.broadcast_to(ridge, len(gram)).copy(), energy)
+    return energy
+
+
+def _by_target(energy: FloatArray, starts: tuple[int, ...]) -> FloatArray:
+    """Sum energies (c, r) of rows over the rows of each target."""
+    if not energy.shape[1]:
+        return np.zeros((len(energy), len(starts)))
+    if len(starts) == 1:
+        return np.asarray(energy.sum(axis=1, keepdims=True))
+    return np.asarray(np.add.reduceat(energy, starts, axis=1))
+
+
+def _bound(
+    moments: Moments, measure: Measure, trace: FloatArray, rank: Any,
+    total: FloatArray,
+) -> FloatArray:  # fmt: skip
+    """Bound the relative error of matrices by what is left out and a lower bound on their norm."""
+    left = moments.left * measure.lipschitz(total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = left / measure.least_norm(np.maximum(trace, 0.0), rank, total)
+    return np.where(moments.left > 0, np.where(trace > 0, known, np.inf), 0.0)

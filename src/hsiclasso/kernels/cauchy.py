@@ -1,0 +1,39 @@
+"""The Cauchy kernel."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from hsiclasso._types import FloatArray
+from hsiclasso.kernels.base import DistanceKernel, Width
+
+__all__ = ["Cauchy"]
+
+
+class Cauchy(DistanceKernel):
+    r"""Cauchy kernel of the standardised column, :math:`1/(1 + (x-x')^2/\sigma^2)`.
+
+    It falls slowly with the distance, so that far values of a heavy-tailed column still count.
+
+    Parameters
+    ----------
+    width : float or "median", default=1.0
+        :math:`\sigma` in standard deviations of the column, or the median of the non-zero
+        pairwise distances.
+
+    Examples
+    --------
+    >>> Cauchy().of_squares(np.array([0.0, 1.0, 9.0]))
+    array([1. , 0.5, 0.1])
+    """
+
+    name: ClassVar[str] = "cauchy"
+
+    def __init__(self, width: Width = 1.0) -> None:
+        self.width = width
+
+    def of_squares(self, squares: FloatArray) -> FloatArray:
+        """Return the kernel at squared distances in units of the width."""
+        return np.asarray(1 / (1 + squares))

@@ -1,0 +1,267 @@
+"""The Gaussian kernel: closed-form terms, or pivoted Cholesky for long tails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from hsiclasso._options import one_of
+from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels.base import (
+    ROUNDING,
+    DistanceKernel,
+    Product,
+    Terms,
+    Width,
+    measured_widths,
+)
+from hsiclasso.kernels.hermite import (
+    BINS_PER_UNIT,
+    BULK_SHARE,
+    REACH,
+    TABLE_BASIS,
+    bases,
+    choose_expansions,
+    lookup_table,
+    table_error,
+)
+
+__all__ = ["Gaussian"]
+
+_EXPANSIONS = ("auto", "table", "cholesky")
+
+
+class Gaussian(DistanceKernel):
+    r"""Gaussian kernel of the standardised column, :math:`e^{-(x-x')^2/(2\sigma^2)}`.
+
+    Most columns are served by closed-form eigenfunctions, which cost a few multiply-adds per
+    value; columns with long tails get a pivoted Cholesky factor.
+
+    Parameters
+    ----------
+    width : float, "median" or tuple of these, default=1.0
+        :math:`\sigma` in standard deviations of the column, or the median of the non-zero
+        pairwise distances of each column. Several widths stand for the mean of their kernels.
+    expansion : {"auto", "table", "cholesky"}, default="auto"
+        ``"table"`` interpolates the eigenfunctions in a table of 4096 entries, as the paper
+        looks kernel values up; ``"cholesky"`` is adaptive throughout. ``"auto"`` is faster.
+
+    Examples
+    --------
+    >>> Gaussian((0.5, 1.0, 2.0)).widths
+    (0.5, 1.0, 2.0)
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    def __init__(
+        self,
+        width: Width | tuple[Width, ...] = 1.0,
+        expansion: Literal["auto", "table", "cholesky"] = "auto",
+    ) -> None:
+        self.width = width
+        self.expansion = expansion
+
+    @property
+    def widths(self) -> tuple[Width, ...]:
+        """All widths; several stand for the mean of their kernels."""
+        return tuple(self.width) if isinstance(self.width, tuple | list) else (self.width,)
+
+    def check(self) -> Self:
+        """Raise if a parameter breaks its rule."""
+        if not self.widths:
+            raise InvalidInputError("width=() has no width: give one or more.")
+        if self.expansion not in _EXPANSIONS:
+            raise InvalidInputError(
+                f"expansion={self.expansion!r} is unknown: choose {one_of(_EXPANSIONS)}."
+            )
+        return super().check()
+
+    def of_squares(self, squares: FloatArray) -> FloatArray:
+        """Return the kernel at squared distances, those of one width in units of it."""
+        if len(self.widths) == 1:
+            return np.asarray(np.exp(-0.5 * squares))
+        parts = [np.exp(-0.5 * squares / float(width) ** 2) for width in self.widths]
+        return np.asarray(np.mean(parts, axis=0))
+
+    def learnt(self, z: FloatArray, weights: FloatArray) -> Gaussian:
+        """Return the kernel with several widths in numbers; one width is part of the scale."""
+        if len(self.widths) == 1:
+            return self
+        return Gaussian(tuple(w[0] for w in self._measured(z, weights[None], joint=True).tolist()))
+
+    def _measured(self, z: FloatArray, weights: FloatArray, *, joint: bool = False) -> FloatArray:
+        """Return all widths (w, k) of standardised columns (k, n), in numbers."""
+        varies = np.ptp(z, axis=1) > 0
+        return np.array([measured_widths(w, z, weights, varies, joint=joint) for w in self.widths])
+
+    def gram(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
+        if len(self.widths) == 1:
+            return super().gram(z, weights)
+        squares = np.square(z[:, :, None] - z[:, None, :])
+        parts = [
+            np.exp(-0.5 * squares / np.square(width)[:, None, None])
+            for width in self._measured(z, weights)
+        ]
+        return np.asarray(np.mean(parts, axis=0))
+
+    def expand_joint(
+        self, z: FloatArray, allowed: float, weights: FloatArray
+    ) -> tuple[FloatArray, float]:
+        """Expand the scaled columns (q, n) of one feature by pivoted Cholesky."""
+        if len(z) == 1 and len(self.widths) == 1:
+            return _factored(z[0], max(allowed, ROUNDING * float(weights.sum())), weights)
+        kernel = self.learnt(z, weights)
+        return super(Gaussian, kernel).expand_joint(z, allowed, weights)
+
+    def expand(
+        self, z: FloatArray, columns: IntArray, allowed: FloatArray, weights: FloatArray
+    ) -> list[Terms]:
+        """Expand some columns of a scaled block: closed forms first, Cholesky for the others."""
+        total = weights.sum(axis=1)[np.minimum(columns, len(weights) - 1)]
+        allowed = np.maximum(allowed, ROUNDING * total)
+        if self.expansion == "cholesky":
+            return super().expand(z, columns, allowed, weights)
+        scaled = [z]
+        if len(self.widths) > 1:
+            scaled = [z / width[:, None] for width in self._measured(z, weights)]
+        closed = _ClosedForm(scaled, columns, table=self.expansion == "table")
+        terms, served = closed.terms(allowed, total, weights)
+        if not served.all():
+            terms += super().expand(z, columns[~served], allowed[~served], weights)
+        return terms
+
+
+def _factored(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:
+    """Factor the Gram matrix of one column by the compiled loop, with room as it is needed."""
+    from hsiclasso.kernels._loops import gaussian_cholesky
+
+    residual = np.ones(z.size)
+    rows, rank = np.empty((0, z.size)), 0
+    while True:
+        longer = np.empty((min(z.size, max(32, 2 * rank)), z.size))
+        longer[:rank] = rows
+        rows = longer
+        rank, left = gaussian_cholesky(z, weights, allowed, rows, residual, rank)
+        if rank < len(rows) or rank == z.size:
+            return rows[:rank], left
+
+
+class _ClosedForm:
+    """Eigenfunctions of some columns, at one width or several."""
+
+    def __init__(self, scaled: list[FloatArray], columns: IntArray, *, table: bool) -> None:
+        self.scaled = scaled
+        self.columns = columns
+        self.table = table
+        self.bases: list[IntArray] = []
+        self._some: dict[tuple[int, int], tuple[IntArray, FloatArray]] = {}
+
+    def terms(
+        self, allowed: FloatArray, total: FloatArray, weights: FloatArray
+    ) -> tuple[list[Terms], BoolArray]:
+        """Return the terms of the columns that are served, and which those are."""
+        counts, bulk = [], np.zeros(self.columns.size, dtype=np.int64)
+        for z in self.scaled:
+            needed = self._choose(z, allowed, total, weights)
+            basis = np.zeros(len(z), dtype=np.int64)
+            basis[self.columns] = needed[0]
+            self.bases.append(basis)
+            counts.append(needed[1])
+            bulk += needed[2]
+        by_width = np.array(counts)
+        served = np.all(by_width > 0, axis=0)
+        left = allowed + table_error() * total if self.table else allowed
+        trace = (1 - BULK_SHARE) * total - left
+        made = []
+        # columns with as many rows at each width are evaluated together
+        for lengths in np.unique(by_width[:, served], axis=1).T:
+            which = np.flatnonzero((by_width == lengths[:, None]).all(axis=0))
+            made.append(
+                Terms(
+                    self.columns[which],
+                    int(lengths.sum()),
+                    self.scaled[0].shape[1],
+                    left[which],
+                    trace[which],
+                    bulk[which],
+                    self._evaluator(self.columns[which], lengths.tolist()),
+                    self._multiplier(self.columns[which]),
+                )
+            )
+        return made, np.asarray(served)
+
+    def _choose(
+        self, z: FloatArray, allowed: FloatArray, total: FloatArray, weights: FloatArray
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        from hsiclasso.kernels._loops import count_magnitudes
+
+        every = np.array_equal(self.columns, np.arange(len(z)))
+        some = z if every else z[self.columns]
+        shares = weights if every or len(weights) == 1 else weights[self.columns]
+        histogram = np.zeros((len(some), int(REACH * BINS_PER_UNIT) + 1))
+        count_magnitudes(some, shares, float(BINS_PER_UNIT), histogram)
+        only = TABLE_BASIS if self.table else None
+        return choose_expansions(histogram, allowed, total, only)
+
+    def _evaluator(
+        self, columns: IntArray, lengths: list[int]
+    ) -> Callable[[slice, Columns, FloatArray], None]:
+        """Return what evaluates the rows of columns that need so many at each width."""
+
+        def evaluate(which: slice, samples: Columns, out: FloatArray) -> None:
+            if len(lengths) == 1:
+                self._evaluate(0, columns[which], samples, out)
+                return
+            start = 0
+            for width, length in enumerate(lengths):
+                part = np.empty((out.shape[0], length, out.shape[2]))
+                self._evaluate(width, columns[which], samples, part)
+                out[:, start : start + length] = part
+                start += length
+            out /= np.sqrt(len(lengths))
+
+        return evaluate
+
+    def _multiplier(self, columns: IntArray) -> Callable[[Columns, Product], None] | None:
+        """Return what multiplies the rows of columns with a target's, if one loop can do it."""
+        if self.table or len(self.scaled) > 1:
+            return None
+
+        def multiply(samples: Columns, product: Product) -> None:
+            from hsiclasso.kernels._loops import multiply_hermite
+
+            z = self.scaled[0] if isinstance(samples, slice) else self._gathered(0, samples)
+            made = bases()
+            multiply_hermite(
+                z, columns, self.bases[0], made.first, made.steps,
+                product.target, product.root, product.buffer, product.out, product.gram,
+            )  # fmt: skip
+
+        return multiply
+
+    def _gathered(self, width: int, samples: IntArray) -> FloatArray:
+        """Return all columns on some samples; the same array of samples is asked for often."""
+        key = width, id(samples)
+        if key not in self._some:
+            # the samples are kept too, so that no other array gets their identity
+            self._some[key] = samples, self.scaled[width].take(samples, axis=1)
+        return self._some[key][1]
+
+    def _evaluate(self, width: int, columns: IntArray, samples: Columns, out: FloatArray) -> None:
+        """Evaluate the first features of some columns at one width: `out` is (c, length, s)."""
+        from hsiclasso.kernels._loops import hermite_features, table_features
+
+        z, basis = self.scaled[width], self.bases[width]
+        if not isinstance(samples, slice):
+            z, samples = self._gathered(width, samples), slice(None)
+        start, stop, _ = samples.indices(z.shape[1])
+        if self.table:
+            table_features(z, columns, start, stop, REACH, lookup_table(), out)
+            return
+        made = bases()
+        hermite_features(z, columns, start, stop, basis, made.first, made.steps, out)

@@ -1,0 +1,186 @@
+r"""The dependence measures, as what each does to a centred Gram matrix.
+
+=====================  ==================================================
+HSIC                   :math:`A = \bar K`
+normalised HSIC        :math:`A = \bar K / \|\bar K\|_F`
+NOCCO                  :math:`A = \bar K(\bar K + \epsilon n I)^{-1}`
+=====================  ==================================================
+
+The dependence of two columns is :math:`\langle A, A'\rangle`. Where values are missing, A is
+that of the observed samples, zero elsewhere, and scaled by `Measure.restoration`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+import numpy as np
+
+from hsiclasso._checks import is_positive
+from hsiclasso._options import Option, as_option
+from hsiclasso._types import FloatArray
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Measure", "as_measure"]
+
+
+class _Matrix(Protocol):
+    """What the matrix of a feature is, factored or known by its products."""
+
+    @property
+    def observed(self) -> float: ...
+
+    def normalised(self) -> Self: ...
+
+    def scaled(self, scale: float) -> Self: ...
+
+
+AnyMatrix = TypeVar("AnyMatrix", bound=_Matrix)
+
+
+class Measure(Option):
+    """A dependence measure.
+
+    Attributes
+    ----------
+    name, title : str
+        Name as an option, and what the lasso with this measure is called.
+    normalised : bool
+        Whether matrices are divided by their Frobenius norm.
+    regularisation : float
+        NOCCO's epsilon; 0 for the others.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    normalised: ClassVar[bool] = False
+    regularisation: float = 0.0
+
+    @property
+    def needs_gram(self) -> bool:
+        """Whether relevance needs the N x N Gram matrix of a column's rows."""
+        return self.normalised or self.regularisation > 0
+
+    def similarity(self) -> Measure:
+        """Return the measure by which two equal features have similarity 1."""
+        return NHSIC()
+
+    def shrink(self, eigenvalues: FloatArray, total: Any) -> FloatArray:
+        r"""Map eigenvalues of a centred Gram matrix: :math:`\lambda/(\lambda + \epsilon n)`."""
+        if not self.regularisation:
+            return eigenvalues
+        return np.asarray(eigenvalues / (eigenvalues + self.regularisation * total))
+
+    def lipschitz(self, total: Any) -> Any:
+        r"""Return how much an error of the Gram matrix can grow in the Frobenius norm.
+
+        With :math:`\rho = \epsilon n`,
+        :math:`f(A) - f(B) = \rho (B+\rho)^{-1}(A-B)(A+\rho)^{-1}`, so at most by 1/rho.
+        """
+        return 1 / (self.regularisation * total) if self.regularisation else 1.0
+
+    def least_norm(self, trace: FloatArray, rank: Any, total: Any) -> FloatArray:
+        """Bound the Frobenius norm of the mapped matrix from below, by its trace and rank."""
+        if self.regularisation:
+            return self.shrink(trace / rank, total)
+        return np.asarray(trace / np.sqrt(rank))
+
+    def usual_share(self, error: float) -> float:
+        """Return the share of the trace that most columns may lose at a relative error.
+
+        The norm of a centred Gram matrix is usually above n/10, that of a shrunk one above 1.
+        """
+        return 0.5 * error * (self.regularisation or 0.1)
+
+    def finish(self, matrix: AnyMatrix) -> AnyMatrix:
+        """Return A from the shrunk Gram matrix, factored or known by its products."""
+        if self.normalised:
+            matrix = matrix.normalised()
+        return matrix.scaled(self.restoration(matrix.observed))
+
+    def restoration(self, observed: Any) -> Any:
+        r"""Return the factor by which A makes up for missing values.
+
+        With a share q of the samples observed, the norm of a centred Gram matrix is q times
+        what it would be, while normalised and shrunk matrices have theirs whatever q is. With
+        this factor A has the norm that it would have without missing values. The relevance of
+        an unrelated feature is then the same on average, so that no feature is preferred or
+        put back for being incomplete; that of a related one is q times as large, since a
+        missing value contributes nothing.
+        """
+        return 1.0 if self.needs_gram else 1 / observed
+
+
+class HSIC(Measure):
+    """The Hilbert-Schmidt independence criterion of the paper."""
+
+    name = "hsic"
+    title = "HSIC Lasso"
+
+
+class NHSIC(Measure):
+    """HSIC of Gram matrices divided by their Frobenius norms, as in pyHSICLasso."""
+
+    name = "nhsic"
+    title = "normalised HSIC Lasso"
+    normalised = True
+
+
+class NOCCO(Measure):
+    r"""Normalised cross-covariance operator: :math:`\bar K(\bar K + \epsilon n I)^{-1}`.
+
+    Parameters
+    ----------
+    epsilon : float, default=1e-3
+        Regularisation of the inverse, :math:`\epsilon > 0`.
+
+    Examples
+    --------
+    >>> NOCCO(0.1).shrink(np.array([10.0, 90.0]), 100)
+    array([0.5, 0.9])
+    """
+
+    name = "nocco"
+    title = "NOCCO Lasso"
+
+    def __init__(self, epsilon: float = 1e-3) -> None:
+        self.epsilon = epsilon
+
+    def check(self) -> Self:
+        """Raise unless epsilon is a positive finite number."""
+        if not is_positive(self.epsilon):
+            raise InvalidInputError(
+                f"epsilon={self.epsilon!r}, but NOCCO needs a positive finite regularisation: "
+                "1e-3 is the paper's choice."
+            )
+        return self
+
+    @property
+    def regularisation(self) -> float:  # type: ignore[override]
+        """NOCCO's epsilon."""
+        return float(self.epsilon)
+
+    def similarity(self) -> Measure:
+        """Return the measure by which two equal features have similarity 1."""
+        return _NormalisedNOCCO(self.epsilon)
+
+
+class _NormalisedNOCCO(NOCCO):
+    """NOCCO of matrices divided by their Frobenius norms."""
+
+    normalised = True
+
+
+MEASURES: dict[str, Callable[[], Measure]] = {"hsic": HSIC, "nhsic": NHSIC, "nocco": NOCCO}
+
+
+def as_measure(value: Any) -> Measure:
+    """Return the measure that a name stands for, or a checked measure as it is.
+
+    Examples
+    --------
+    >>> as_measure("nocco").title
+    'NOCCO Lasso'
+    """
+    return as_option("measure", value, Measure, MEASURES)

@@ -1,0 +1,38 @@
+"""Targets of classes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from hsiclasso._types import FloatArray
+from hsiclasso.targets.base import Array
+from hsiclasso.targets.values import ValueTarget, codes_of
+
+__all__ = ["Classes"]
+
+
+class Classes(ValueTarget):
+    """A target of classes: text, booleans or numbers.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="auto"
+        ``"auto"`` is the delta kernel of the paper, which divides by the size of a class.
+    outputs : {"auto", "joint", "average"}, default="auto"
+        One kernel on several columns together, or one for each, averaged; ``"auto"`` averages.
+    missing : {"error", "drop"}, default="error"
+        Whether samples without a target are refused or dropped.
+
+    Examples
+    --------
+    >>> Classes().prepare(["oak", "elm", "oak"], 3).data.values
+    array([[1., 0., 1.]])
+    """
+
+    name: ClassVar[str] = "classes"
+    words: ClassVar[str] = "a target of classes"
+    by_class: ClassVar[bool] = True
+
+    def scores(self, column: Array) -> FloatArray:
+        """Return the number of each class."""
+        return codes_of(column)

@@ -1,0 +1,202 @@
+"""The target's matrix T, as features are compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from hsiclasso._types import FloatArray
+from hsiclasso.kernels.factor import Factor
+from hsiclasso.kernels.markov import LaplaceMatrix
+from hsiclasso.kernels.measures import Measure
+from hsiclasso.kernels.samples import Samples
+from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
+
+__all__ = [
+    "DENSE",
+    "FactoredTarget",
+    "LaplaceTarget",
+    "OperatorTarget",
+    "TargetMatrix",
+    "factored_target",
+    "together",
+]
+
+#: Samples up to which a matrix of all pairs is cheap.
+DENSE = 4000
+#: Share of a squared norm that is rounding, where one matrix is subtracted from another.
+_NOTHING_LEFT = 1e-10
+
+
+class TargetMatrix(Protocol):
+    """The matrix T of a target."""
+
+    @property
+    def norm2(self) -> float:
+        """Squared Frobenius norm of T."""
+
+    #: Whether it is a `FactoredTarget`, which blocks of features are compared with at once.
+    factored: ClassVar[bool]
+    #: Whether `inner` is served.
+    knows_recursions: ClassVar[bool]
+
+    def energy(self, rows: FloatArray) -> float:
+        """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
+
+    def inner(self, matrix: LaplaceMatrix) -> Any:
+        """Return the inner product of T with a matrix that is known by its products."""
+
+    def minus(self, factor: Factor) -> TargetMatrix:
+        r"""Return :math:`T - \beta C`, with C in factored form.
+
+        :math:`\beta = \langle T, C\rangle / \|C\|^2` is the least-squares coefficient.
+        """
+
+
+@dataclass(frozen=True)
+class FactoredTarget:
+    """One target, or several at once: ``T = sum_r sign_r f_r f_r'``.
+
+    Attributes
+    ----------
+    rows : SplitRows
+        The rows f.
+    signs : ndarray of shape (r,)
+        Signs of the rows, those of the split ones first.
+    norm2 : float
+        Squared Frobenius norm of T.
+    starts : ndarray of shape (m,)
+        First row of each of m targets.
+    """
+
+    rows: SplitRows
+    signs: FloatArray
+    norm2: float
+    starts: tuple[int, ...] = (0,)
+
+    factored: ClassVar[bool] = True
+    knows_recursions: ClassVar[bool] = True
+
+    @cached_property
+    def whole(self) -> tuple[FloatArray, FloatArray]:
+        """All rows (r, n) and their signs."""
+        return self.rows.unsplit(), np.roll(self.signs, -self.rows.offset.size)
+
+    def energy(self, rows: FloatArray) -> float:
+        """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
+        whole, signs = self.whole
+        return float(np.sum(np.square(rows @ whole.T) @ signs))
+
+    def inner(self, matrix: LaplaceMatrix) -> Any:
+        """Return the inner products of the targets with a matrix known by its products."""
+        whole, signs = self.whole
+        return np.add.reduceat(signs * matrix.energies(whole), self.starts)
+
+    def minus(self, factor: Factor) -> FactoredTarget:
+        r"""Return :math:`T - \beta C`, with C in factored form."""
+        if not len(factor.rows):
+            return self
+        whole, signs = self.whole
+        beta, norm2 = _coefficient(self.energy(factor.rows), self.norm2, factor)
+        both = np.concatenate([whole, np.sqrt(abs(beta)) * factor.rows])
+        less = np.full(len(factor.rows), -np.sign(beta))
+        return FactoredTarget(dense_rows(both), np.append(signs, less), norm2)
+
+
+@dataclass(frozen=True)
+class OperatorTarget:
+    """A target without a factor of low rank, known by its products.
+
+    Attributes
+    ----------
+    product : callable
+        Multiplies projected rows (r, n) by T, up to what projecting the result would remove.
+    norm2 : float
+        Squared Frobenius norm of T.
+    """
+
+    product: Callable[[FloatArray], FloatArray]
+    norm2: float
+
+    factored: ClassVar[bool] = False
+    knows_recursions: ClassVar[bool] = False
+
+    def energy(self, rows: FloatArray) -> float:
+        """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
+        return float(np.sum(rows * self.product(rows)))
+
+    def inner(self, matrix: LaplaceMatrix) -> float:
+        """Refuse: features are then expanded into rows."""
+        raise NotImplementedError
+
+    def minus(self, factor: Factor) -> OperatorTarget:
+        r"""Return :math:`T - \beta C`, with C in factored form."""
+        if not len(factor.rows):
+            return self
+        rows, product = factor.rows, self.product
+        beta, norm2 = _coefficient(self.energy(rows), self.norm2, factor)
+        return OperatorTarget(
+            lambda others: product(others) - beta * (others @ rows.T) @ rows, norm2
+        )
+
+
+@dataclass(frozen=True)
+class LaplaceTarget:
+    """A sum of matrices with Laplace kernels, whose products are exact.
+
+    Attributes
+    ----------
+    matrices : tuple of LaplaceMatrix
+    norm2 : float
+        Squared Frobenius norm of the sum.
+    """
+
+    matrices: tuple[LaplaceMatrix, ...]
+    norm2: float
+
+    factored: ClassVar[bool] = False
+    knows_recursions: ClassVar[bool] = True
+
+    def _product(self, rows: FloatArray) -> FloatArray:
+        return sum((matrix.product(rows) for matrix in self.matrices), np.zeros_like(rows))
+
+    def energy(self, rows: FloatArray) -> float:
+        """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
+        return float(np.sum(rows * self._product(rows)))
+
+    def inner(self, matrix: LaplaceMatrix) -> float:
+        """Return the inner product of T with a matrix that is known by its products."""
+        return sum(matrix.inner(other) for other in self.matrices)
+
+    def minus(self, factor: Factor) -> OperatorTarget:
+        r"""Return :math:`T - \beta C`, with C in factored form."""
+        return OperatorTarget(self._product, self.norm2).minus(factor)
+
+
+def factored_target(
+    factor: Factor, samples: Samples, measure: Measure, error: float
+) -> FactoredTarget:
+    """Return the target of a factor, its rows split where that makes products cheaper."""
+    factor = measure.finish(factor)
+    rows = split_rows(factor, 0.1 * error) if samples.plain else dense_rows(factor.rows)
+    return FactoredTarget(rows, np.ones(len(factor.rows)), factor.norm**2)
+
+
+def together(factors: list[Factor]) -> FactoredTarget:
+    """Return several factored matrices as targets of one pass."""
+    # the factor of a constant column has no rows: a row of zeros stands for it
+    parts = [f.rows if len(f.rows) else np.zeros((1, f.rows.shape[1])) for f in factors]
+    starts = tuple(np.cumsum([0, *(len(part) for part in parts[:-1])]).tolist())
+    rows = np.concatenate(parts)
+    return FactoredTarget(dense_rows(rows), np.ones(len(rows)), np.nan, starts)
+
+
+def _coefficient(inner: float, norm2: float, factor: Factor) -> tuple[float, float]:
+    """Return the least-squares coefficient of a factor, and the squared norm that is left."""
+    beta = inner / factor.norm**2
+    left = norm2 - beta * inner
+    return beta, left if left > _NOTHING_LEFT * norm2 else 0.0

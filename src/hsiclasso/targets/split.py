@@ -1,0 +1,131 @@
+r"""Rows of a target, turned so that most of them vanish on all but a few samples.
+
+Far values of a heavy-tailed target are similar to nothing else: each adds a row to the factor
+that is constant on almost all samples. A factor's rows may be turned by any orthogonal matrix
+without changing :math:`T = F^\top F`; this turns them so that as many as possible are constant
+outside a small set of samples, the tail, and a product with such a row need only look there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.kernels.factor import Factor
+
+__all__ = ["SplitRows", "dense_rows", "split_rows"]
+
+#: Sizes of the tail that are tried: one sample in so many.
+_SHARES = (8, 16, 32, 64, 128, 256)
+#: Evaluating the features of a sample costs as much as multiplying them with so many rows.
+_EVALUATION_ROWS = 8
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """Rows F of a target: ``F.T @ F`` is T.
+
+    Attributes
+    ----------
+    dense : ndarray of shape (p, n)
+        Rows that vary everywhere.
+    tail : ndarray of shape (t,)
+        Samples on which the other rows vary.
+    sparse : ndarray of shape (q, t)
+        What the other rows are on the tail, beyond `offset`.
+    offset : ndarray of shape (q,)
+        What the other rows are elsewhere.
+    """
+
+    dense: FloatArray
+    tail: IntArray
+    sparse: FloatArray
+    offset: FloatArray
+
+    def unsplit(self) -> FloatArray:
+        """Return all rows in full: an array of shape (p + q, n)."""
+        others = np.tile(self.offset[:, None], (1, self.dense.shape[1]))
+        others[:, self.tail] += self.sparse
+        return np.concatenate([self.dense, others])
+
+
+def dense_rows(rows: FloatArray) -> SplitRows:
+    """Return rows none of which is split off."""
+    return SplitRows(rows, np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros(0))
+
+
+def split_rows(factor: Factor, tol: float) -> SplitRows:
+    """Split the rows of a target where that makes products with them cheaper.
+
+    Parameters
+    ----------
+    factor : Factor
+        Factor of the target.
+    tol : float
+        How much T may change, relative to its Frobenius norm.
+
+    Returns
+    -------
+    SplitRows
+    """
+    rows = factor.rows
+    rank, n = rows.shape
+    allowed = tol * factor.norm
+    if rank == 0:
+        return dense_rows(rows)
+    # A sample that is similar to few others has leverage: it is where rows are not small.
+    leverage = (1 / factor.eigenvalues) @ np.square(rows)
+    by_leverage = np.argsort(-leverage, kind="stable")
+    tails = [by_leverage[: n // share] for share in _SHARES if n >= share]
+    plans = [_turn(factor, tail, allowed) for tail in tails]
+    costs = [
+        _cost(rank, dense, tail.size / n) for tail, (dense, _) in zip(tails, plans, strict=True)
+    ]
+    if not costs or min(costs) >= rank:
+        return dense_rows(rows)
+    chosen = int(np.argmin(costs))
+    return _split(rows, plans[chosen][1], tails[chosen], allowed)
+
+
+def _cost(rank: int, dense: int, share: float) -> float:
+    """Rows that a sample is multiplied with, on average."""
+    return dense + share * (rank - dense + _EVALUATION_ROWS)
+
+
+def _turn(factor: Factor, tail: IntArray, allowed: float) -> tuple[int, FloatArray]:
+    """Turn rows so that the first vary least outside the tail; expect how many remain dense."""
+    n = factor.rows.shape[1]
+    on_tail = factor.rows[:, tail]
+    mean = -on_tail.sum(axis=1) / (n - tail.size)  # the rows sum to zero
+    moments = np.diag(factor.eigenvalues) - on_tail @ on_tail.T
+    spread, vectors = np.linalg.eigh(moments - (n - tail.size) * np.outer(mean, mean))
+    energy = np.square(vectors.T) @ factor.eigenvalues
+    return len(spread) - _droppable(np.maximum(spread, 0), energy, allowed), vectors
+
+
+def _droppable(spread: FloatArray, energy: FloatArray, allowed: float) -> int:
+    """Count the leading rows that may lose what they vary by outside the tail.
+
+    Row f = g + h loses h with squared norm `spread`: ``ff' - gg' = fh' + hf' - hh'``.
+    """
+    change = 2 * np.sqrt(spread * energy) + spread
+    return int(np.searchsorted(np.sqrt(np.cumsum(np.square(change))), allowed, side="right"))
+
+
+def _split(rows: FloatArray, vectors: FloatArray, tail: IntArray, allowed: float) -> SplitRows:
+    turned = vectors.T @ rows
+    energy = np.einsum("ri,ri->r", turned, turned)
+    on_tail = turned[:, tail]
+    outside = rows.shape[1] - tail.size
+    mean = (turned.sum(axis=1) - on_tail.sum(axis=1)) / outside
+    # measured on the rows themselves: the plan is subject to cancellation
+    turned -= mean[:, None]
+    turned[:, tail] = 0.0
+    spread = np.einsum("ri,ri->r", turned, turned)
+    sparse = _droppable(spread, energy, allowed)
+    dense = turned[sparse:] + mean[sparse:, None]
+    dense[:, tail] = on_tail[sparse:]
+    offset = mean[:sparse]
+    return SplitRows(dense, tail, on_tail[:sparse] - offset[:, None], offset)

@@ -1,0 +1,202 @@
+"""Targets of one value per sample, or several: what they share, and their matrix."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from hsiclasso._checks import check_choice
+from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import Delta, Gaussian, Kernel, Measure, Samples, as_kernel
+from hsiclasso.kernels.factor import factor_rows
+from hsiclasso.kernels.markov import laplace_matrix
+from hsiclasso.targets.base import (
+    Array,
+    MissingTarget,
+    Target,
+    TargetData,
+    any_missing,
+    finite,
+    read_columns,
+)
+from hsiclasso.targets.matrix import DENSE, LaplaceTarget, TargetMatrix, factored_target
+
+__all__ = ["Outputs", "ValueTarget", "Values", "check_rank", "codes_of", "tighter"]
+
+Outputs = Literal["auto", "joint", "average"]
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values of a target, with their kernel.
+
+    Attributes
+    ----------
+    values : ndarray of shape (q, n)
+        Real values, or codes for a delta kernel.
+    kernel : Kernel
+    averaged : bool
+        Whether several outputs have a kernel each, which are averaged, instead of one together.
+    """
+
+    values: FloatArray
+    kernel: Kernel
+    averaged: bool = False
+
+    def matrix(
+        self, measure: Measure, samples: Samples, *, error: float, n_features: int
+    ) -> TargetMatrix:
+        """Make the matrix T."""
+        parts = self.scaled(samples.shares)
+        varying = [z for z in parts if np.ptp(z, axis=1).any()]
+        if self.kernel.has_recursion and not measure.regularisation:
+            return self._by_recursion(varying, len(parts), measure, samples)
+        for z in parts:
+            if len(z) == 1:
+                check_rank(z[0], self.kernel)
+
+        def expand(allowed: float) -> tuple[FloatArray, float]:
+            made = [self.kernel.rows(z, allowed, samples.shares[0]) for z in varying]
+            rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
+            return rows / np.sqrt(len(parts)), sum(left for _, left in made) / len(parts)
+
+        factor = factor_rows(expand, samples, measure, tighter(error))
+        return factored_target(factor, samples, measure, error)
+
+    def scaled(self, weights: FloatArray) -> list[FloatArray]:
+        """Return outputs on the scale of their kernel, (q, n): all together, or one by one."""
+        parts = self.parts()
+        for z in parts:
+            self.kernel.scale(z, weights, joint=True)
+        return parts
+
+    def parts(self) -> list[FloatArray]:
+        """Return copies of the outputs that share a kernel, (q, n): all together, or one by one."""
+        if len(self.values) > 1 and not self.averaged:
+            return [self.values.copy()]
+        return [values[None].copy() for values in self.values]
+
+    def _by_recursion(
+        self, parts: list[FloatArray], n_outputs: int, measure: Measure, samples: Samples
+    ) -> TargetMatrix:
+        """Make the target of outputs with Laplace kernels, whose products are exact."""
+        made = (laplace_matrix(z[0], samples) for z in parts)
+        matrices = [matrix for matrix in made if matrix.norm > 0]
+        norm2 = float(sum(a.norm**2 if a is b else a.inner(b) for a in matrices for b in matrices))
+        scale = 1 / np.sqrt(norm2) if measure.normalised and norm2 else 1 / n_outputs
+        scaled = tuple(matrix.scaled(scale) for matrix in matrices)
+        return LaplaceTarget(scaled, float(norm2 * scale**2))
+
+
+def tighter(error: float) -> float:
+    """Return the error of the target's matrix, which enters the relevance of every feature."""
+    return max(0.2 * error, 1e-12)
+
+
+def check_rank(values: FloatArray, kernel: Kernel) -> None:
+    """Raise if a kernel has a row for each distinct value, and these are too many."""
+    if kernel.full_rank and (n_distinct := np.unique(values).size) > DENSE:
+        raise InvalidInputError(
+            f"y has {n_distinct} distinct values, and {kernel!r} needs a row for each here: take a "
+            f"Gaussian kernel, HSICLasso instead of NOCCO, or at most {DENSE} of them."
+        )
+
+
+class ValueTarget(Target):
+    """What targets of values have in common.
+
+    Attributes
+    ----------
+    kernel : str or Kernel
+        ``"auto"`` takes the usual kernel of the kind.
+    outputs : {"auto", "joint", "average"}
+        One kernel on several outputs together, or one for each, averaged.
+    """
+
+    #: Whether values are labels, which have neither order nor distance.
+    by_class: ClassVar[bool] = False
+    kernel: Any
+    outputs: Outputs
+
+    def __init__(
+        self, kernel: Any = "auto", outputs: Outputs = "auto", missing: MissingTarget = "error"
+    ) -> None:
+        self.kernel = kernel
+        self.outputs = outputs
+        self.missing = missing
+
+    def check(self) -> Self:
+        """Raise if a parameter breaks its rule."""
+        check_choice("outputs", self.outputs, ("auto", "joint", "average"))
+        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
+            as_kernel(self.kernel, "kernel of the target")
+        return super().check()
+
+    def read(self, y: Any, n: int) -> list[Array]:
+        """Return one array for each output."""
+        return read_columns(y, n)[0]
+
+    def absent(self, values: list[Array], n: int) -> BoolArray:
+        """Tell on which samples some output is missing."""
+        return any_missing(values)
+
+    def make(self, values: list[Array], rows: BoolArray) -> tuple[TargetData, Target]:
+        """Return the values of the samples that are used, with their kernel."""
+        columns = [finite(column[rows]) for column in values]
+        self._check_outputs(len(columns))
+        if all((column == column[0]).all() for column in columns):
+            self._refuse_constant(columns)
+        scores = np.array([self.scores(column) for column in columns])
+        kernel = self._kernel()
+        averaged = self.outputs == "average" or (self.outputs == "auto" and self.by_class)
+        if len(columns) > 1 and not averaged and not kernel.joins_columns:
+            raise InvalidInputError(
+                f"y has several columns, and the {kernel.name} kernel is for single ones: take "
+                "outputs='average', or another kernel."
+            )
+        return Values(scores, kernel, averaged), self
+
+    @abstractmethod
+    def scores(self, column: Array) -> FloatArray:
+        """Return the numbers that the kernel compares; raise if values are not of the kind."""
+
+    def _kernel(self) -> Kernel:
+        if isinstance(self.kernel, str) and self.kernel == "auto":
+            return Delta() if self.by_class else Gaussian()
+        return as_kernel(self.kernel, "kernel of the target")
+
+    def _check_outputs(self, n_outputs: int) -> None:
+        if self.outputs != "auto" and n_outputs == 1:
+            raise InvalidInputError(
+                f"outputs={self.outputs!r} has no meaning for a target of one column: leave it out."
+            )
+
+    def _refuse_constant(self, columns: list[Array]) -> None:
+        if len(columns) > 1:
+            raise InvalidInputError(
+                f"y has {len(columns)} columns and none varies: nothing can depend on constants."
+            )
+        what = "one class" if self.by_class else "one value"
+        raise InvalidInputError(
+            f"y has only {what} ({columns[0][0].item()!r}), and nothing can depend on a "
+            "constant: at least two distinct values are needed."
+        )
+
+    def numbers(self, column: Array) -> FloatArray:
+        """Return a column as numbers; raise if it holds text."""
+        if column.dtype.kind not in "biuf":
+            raise InvalidInputError(
+                f"target={self.name!r} needs a numeric y, but y holds text such as "
+                f"{str(column[0])!r}: use target='classes' or encode it as numbers (an ordered "
+                "category will do)."
+            )
+        return column.astype(np.float64)
+
+
+def codes_of(column: Array) -> FloatArray:
+    """Number the distinct values of a column."""
+    return np.unique(column, return_inverse=True)[1].astype(np.float64)

@@ -1,0 +1,46 @@
+"""Scikit-learn's checks of every method; of two configurations where these take different ways."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from hsiclasso.baselines import (
+    CKTA,
+    FVM,
+    HSFS,
+    KTA,
+    MRMR,
+    QPFS,
+    GreedyHSIC,
+    HSICRanking,
+    InstanceWiseLasso,
+    LassoPath,
+    MIRanking,
+    SpAM,
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CKTA(),
+        FVM(2, alpha=0.1),
+        GreedyHSIC(2, direction="backward", estimator="unbiased", width="median"),
+        HSFS(n_restarts=1, max_iter=50),
+        HSICRanking(measure="nocco"),
+        InstanceWiseLasso(),
+        KTA(2, method="align"),
+        LassoPath(),
+        MIRanking(measure="parzen"),
+        MRMR(),
+        MRMR(measure="f", scheme="quotient", pool=3),
+        QPFS(gamma="auto"),
+        QPFS(n_landmarks=1, measure="hsic"),
+        SpAM(alpha=0.1, smoother="spline", target="real"),
+    ],
+    ids=str,
+)
+def test_scikit_learn_checks(estimator):
+    check_estimator(estimator)

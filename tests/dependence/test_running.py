@@ -1,0 +1,58 @@
+"""Who runs pieces of work."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from hsiclasso.dependence.running import Threads, in_threads
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_results_come_in_the_order_of_the_pieces(n_threads):
+    assert list(Threads(n_threads).map(lambda i: i * i, range(20))) == [i * i for i in range(20)]
+    done = []
+    in_threads(done.append, range(5), n_threads)
+    assert sorted(done) == list(range(5))
+
+
+def test_jobs_are_threads():
+    assert Threads.of_jobs(2) == Threads(2)
+    assert Threads.of_jobs(None) == Threads(1)
+    assert Threads.of_jobs(-1).n_threads >= 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_the_first_error_surfaces_and_cancels_the_rest(n_threads):
+    begun, failed = [], threading.Event()
+
+    def work(piece):
+        begun.append(piece)
+        if piece == 1:  # fails before piece 0 does, but comes after it
+            failed.set()
+            raise ValueError(piece)
+        if piece == 0:
+            assert n_threads == 1 or failed.wait(10)
+            raise ValueError(piece)
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="0"):
+        list(Threads(n_threads).map(work, range(200)))
+    assert len(begun) < 200
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_an_interruption_between_results_surfaces(n_threads):
+    begun = []
+
+    def work(piece):
+        begun.append(piece)
+        time.sleep(0.01)
+
+    results = Threads(n_threads).map(work, range(200))
+    next(results)
+    with pytest.raises(KeyboardInterrupt):
+        results.throw(KeyboardInterrupt)
+    assert len(begun) < 200
