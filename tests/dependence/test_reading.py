@@ -80,6 +80,25 @@ def test_small_integers_and_sparse_columns_are_read_as_they_are_stored(storage, 
     assert table.read[how] == Counter(range(8))
 
 
+@pytest.mark.parametrize(
+    ("storage", "how"), [("uint8", "levels"), ("sparse floats", "stored"), ("sparse nan", "stored")]
+)
+def test_what_cannot_be_counted_is_not_read_again(storage, how, rng):
+    """Too many levels for few samples, too many stored entries, or missing ones among them."""
+    dense = rng.integers(0, 40, (30, 6)).astype(float)
+    made = {
+        "uint8": lambda: dense.astype(np.uint8),
+        "sparse floats": lambda: sparse.csc_array(dense + 0.5),
+        "sparse nan": lambda: sparse.csc_array(np.where(dense > 35, np.nan, dense)),
+    }
+    table = Counting(made[storage]())
+    features = make_features(table)
+    table.read["block"].clear()
+    find(features, rng.standard_normal(30))
+    assert not table.read["block"]
+    assert table.read[how] == Counter(range(6))
+
+
 @pytest.mark.parametrize("n", [60, 200])
 @pytest.mark.parametrize(
     "options",

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hsiclasso.kernels import HSIC, NOCCO, Delta, Gaussian, Linear, Polynomial, Samples
 from hsiclasso.kernels.factor import (
     Factor,
+    Refinement,
     empty_factor,
     factor_columns,
     factor_rows,
-    refine,
 )
 from tests import oracles
 from tests.columns import KINDS, make
@@ -179,14 +179,11 @@ def test_a_coarse_expansion_that_leaves_nothing_is_refined(rng):
 
 def test_refining_ends():
     """Columns are visited again only while they are not accurate enough, six times at most."""
-    visits = []
-
-    def visit(columns, shares, attempt):
+    visits, refinement = [], Refinement(2, 0.1, 1e-6)
+    for columns, shares, _ in refinement.rounds():
         visits.append((columns.tolist(), shares.tolist()))
-        return np.where(columns == 0, 1e-9, 1e-3 * shares / shares)
-
-    found = refine(visit, 2, 0.1, 1e-6)
-    assert found.tolist() == [1e-9, 1e-3]
+        refinement.errors[columns] = np.where(columns == 0, 1e-9, 1e-3)
+    assert refinement.errors.tolist() == [1e-9, 1e-3]
     assert visits[0] == ([0, 1], [0.1, 0.1])
     assert [columns for columns, _ in visits[1:]] == [[1]] * 5
     assert visits[1][1][0] == pytest.approx(0.1 * 0.5e-3)

@@ -12,7 +12,7 @@ stored.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,6 +53,8 @@ class AtomColumns:
         q.
     n_observed : ndarray of shape (k,) or None
         Samples that have a value; None if all have.
+    few : bool
+        Whether there are so few values that the kernel between them is all that is needed.
     """
 
     values: FloatArray
@@ -60,6 +62,7 @@ class AtomColumns:
     sums: FloatArray
     n_removed: int
     n_observed: IntArray | None = None
+    few: bool = True
 
     small: ClassVar[bool] = True
 
@@ -73,6 +76,14 @@ class AtomColumns:
         The more samples share one value, the smaller is what centring leaves.
         """
         return np.asarray(np.minimum(1.0, 4.0 * (1.0 - self.weights.max(axis=1) / self.totals())))
+
+    def scale(self, kernel: Kernel) -> BoolArray:
+        """Bring the values to the scale of their kernel, in place; tell which columns vary."""
+        return np.asarray(kernel.scale(self.values, self.weights).factor > 0)
+
+    def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
+        """Expand some of the columns, which are scaled."""
+        return kernel.expand(self.values, which, allowed, self.weights)
 
     def moments(self, terms: Terms, rows: TargetRows, *, with_gram: bool) -> Moments:
         """Multiply the terms of columns with the target's rows and with each other."""
@@ -247,7 +258,7 @@ class Atoms:
             values[:, :-1] = np.where(inside, data[where], 0.0)
             sums[:, :-1] = self.by_sample[indices[where]] * inside[:, :, None]
         sums[:, -1] = self.totals - sums[:, :-1].sum(axis=1)
-        return self._columns(values, sums)
+        return replace(self._columns(values, sums), few=False)
 
     def _columns(self, values: FloatArray, sums: FloatArray) -> AtomColumns:
         """Take the counts, the last of the sums, apart."""

@@ -12,11 +12,11 @@ import numpy as np
 
 from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
 from hsiclasso.dependence.statistic import Moments
-from hsiclasso.kernels import Samples, Terms
-from hsiclasso.kernels.base import Product
+from hsiclasso.kernels import Kernel, Samples, Terms
+from hsiclasso.kernels.base import Product, explicit_terms
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
-__all__ = ["DenseColumns", "TargetRows"]
+__all__ = ["DenseColumns", "JointColumns", "TargetRows"]
 
 #: Samples whose terms are evaluated at once, so that they stay in cache.
 _RUN = 1024
@@ -111,6 +111,8 @@ class DenseColumns:
 
     #: Whether there are few values, so that the Gram matrix of terms is cheap.
     small: ClassVar[bool] = False
+    #: Whether there are so few that the kernel between them is all that is needed.
+    few: ClassVar[bool] = False
 
     def totals(self) -> FloatArray:
         """Weight of the samples on which each column is observed, shape (k,)."""
@@ -119,6 +121,14 @@ class DenseColumns:
     def spread(self) -> FloatArray:
         """Factor of what may be left out of each column, shape (k,)."""
         return np.ones(len(self.values))
+
+    def scale(self, kernel: Kernel) -> BoolArray:
+        """Bring the columns to the scale of their kernel, in place; tell which vary."""
+        return np.asarray(kernel.scale(self.values, self.weights).factor > 0)
+
+    def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
+        """Expand some of the columns, which are scaled."""
+        return kernel.expand(self.values, which, allowed, self.weights)
 
     def samples_of(self, column: int, samples: Samples) -> Samples:
         """Return the samples on which a column is observed."""
@@ -205,6 +215,28 @@ class DenseColumns:
         removed = removed @ whiten
         shift = whiten.transpose(0, 2, 1) @ inner[:, :, : -rows.n_removed]
         return cross - removed @ shift, removed
+
+
+@dataclass(frozen=True)
+class JointColumns(DenseColumns):
+    """One feature of several columns (q, n), which are scaled."""
+
+    def totals(self) -> FloatArray:
+        """Weight of the samples on which the feature is observed, shape (1,)."""
+        return np.asarray(self.weights.sum(axis=1))
+
+    def spread(self) -> FloatArray:
+        """Factor of what may be left out, shape (1,)."""
+        return np.ones(1)
+
+    def scale(self, kernel: Kernel) -> BoolArray:
+        """Tell that the feature varies."""
+        return np.ones(1, dtype=bool)
+
+    def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
+        """Expand the feature."""
+        rows, left = kernel.expand_joint(self.values, float(allowed[0]), self.weights[0])
+        return [explicit_terms(0, rows, left, self.weights[0])]
 
 
 def _cut(rows: FloatArray) -> FloatArray:

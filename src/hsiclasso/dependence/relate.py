@@ -14,7 +14,6 @@ from hsiclasso.dependence.packed import PackedProducts, can_be_packed
 from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.relevance import Found, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
-from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
@@ -71,18 +70,9 @@ def _pass(
     progress: Progress | None, stage: str,
 ) -> Found:  # fmt: skip
     """Run the blocks of one pass over the table, and join what they find."""
-    related = RelevancePass(features, target, measure)
-
-    def work(block: slice) -> Found:
-        try:
-            return related(block)
-        except InvalidInputError:
-            # features of one kernel are read together: another may have the first bad column
-            features.check_in_order(block)
-            raise
-
+    work = RelevancePass(features, target, measure)
     parts, done = [], 0
-    for part in runner.map(work, related.blocks()):
+    for part in runner.map(work, work.blocks()):
         parts.append(part)
         done += part.error.size
         if progress is not None:

@@ -9,31 +9,37 @@ most sparse columns do, only sums of the target's rows over the samples of each 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.atoms import AtomColumns, Atoms, few_whole_numbers
-from hsiclasso.dependence.columns import DenseColumns, TargetRows
+from hsiclasso.dependence.columns import DenseColumns, JointColumns, TargetRows
 from hsiclasso.dependence.features import Features, Scaled, fill_missing
 from hsiclasso.dependence.statistic import Moments, relevance_and_error
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Kernel, Measure, Terms
-from hsiclasso.kernels.base import explicit_terms
-from hsiclasso.kernels.factor import refine
+from hsiclasso.kernels.factor import Refinement
 from hsiclasso.kernels.markov import laplace_matrix
 from hsiclasso.targets.matrix import DENSE, TargetMatrix
 
 __all__ = ["Found", "RelevancePass"]
 
+#: Columns in one of the forms in which they are stored.
+AnyColumns = DenseColumns | AtomColumns
+
 #: Entries of the table in one block, if they are numbers of eight bytes.
 _BLOCK = 1 << 18
 #: The same if they are of one byte, for which tables are made once per block.
 _BYTES = 1 << 24
+#: Blocks that a small table is cut into, if each has so many features.
+_FEWEST, _NARROW = 4, 256
 #: Bounds that exceed the error so many times call for exact norms.
 _HOPELESS = 100.0
 
@@ -124,137 +130,146 @@ class RelevancePass:
         if self.sparse:  # so many stored ones
             stored = max(1, self.features.source.n_stored)
             entries = min(_BYTES, _BLOCK * n * self.features.source.n_features // stored)
-        width = max(1, min(d, entries // n))
+        # blocks of even size, and of small tables as many as keep a few threads busy
+        n_blocks = max(-(-d * n // entries), min(_FEWEST, d // _NARROW), 1)
+        width = -(-d // n_blocks)
         return [slice(start, min(d, start + width)) for start in range(0, d, width)]
 
     def __call__(self, part: slice) -> Found:
         """Relate a block of features."""
         numbers = np.arange(part.start, part.stop)
         found = Found.nothing(numbers.size, self.n_targets, self.samples.n)
-        for kernel, places in self.features.by_kernel(numbers):
-            rest = self._compact(kernel, numbers, places, found)
-            width = max(1, _BLOCK // self.samples.n)
-            for start in range(0, rest.size, width):
-                some = rest[start : start + width]
-                self._dense(kernel, numbers[some], some, found)
+        try:
+            for kernel, places in self.features.by_kernel(numbers):
+                for columns, some in self._stored(kernel, numbers, places, found):
+                    self._relate(kernel, columns, some, found)
+        except InvalidInputError:
+            # features of one kernel are read together: another may have the first bad column
+            self.features.check_in_order(part)
+            raise
         for feature in self.features.joint:
             if part.start <= feature < part.stop:
                 self._joint(self.features.scaled_joint(feature), feature - part.start, found)
         return found
 
-    def _compact(
+    def _stored(
         self, kernel: Kernel, numbers: IntArray, places: IntArray, found: Found
-    ) -> IntArray:
-        """Relate columns that are stored as small integers or sparse; return the others."""
-        if not places.size or not (self.small or self.sparse) or self._by_recursion(kernel):
-            return places
-        columns = self.features.columns(numbers[places])
-        if self.small:
-            codes = self.features.source.levels(columns)
-            assert codes is not None
-            many = kernel.full_rank
-            counted = self.atoms.of_integers(codes, always=many)
-            return self._levels(kernel, counted, places, found)
-        stored = self.features.source.stored(columns)
-        assert stored is not None
-        if not np.isfinite(stored[2].sum()):  # missing and infinite values are told apart there
-            return places
-        rest = self._levels(kernel, self.atoms.of_stored_integers(stored), places, found)
-        if kernel.full_rank:
-            return rest
-        position = {int(place): j for j, place in enumerate(places)}
-        where = np.array([position[int(place)] for place in rest], dtype=np.int64)
-        for which, atoms in self.atoms.of_stored(stored, where):
-            self._terms(kernel, atoms, places[where[which]], found)
-        return rest[self.atoms.too_long(stored, where)]
+    ) -> Iterator[tuple[AnyColumns, IntArray]]:
+        """Yield columns in the cheapest form in which they are stored, with their places.
 
-    def _levels(
-        self, kernel: Kernel, counted: list[tuple[IntArray, AtomColumns]], places: IntArray,
-        found: Found,
-    ) -> IntArray:  # fmt: skip
-        """Relate columns of few values, given sums over the samples of each; return the others."""
-        rest = np.ones(places.size, dtype=bool)
-        for which, columns in counted:
-            rest[which] = False
-            varies, relevance = columns.relevance(kernel, self.measure, self.rows)
-            found.varies[places[which]] = varies
-            found.relevance[places[which]] = relevance
-            if columns.n_observed is not None:
-                found.observed[places[which]] = columns.n_observed
-        return places[rest]
-
-    def _dense(self, kernel: Kernel, numbers: IntArray, places: IntArray, found: Found) -> None:
-        """Relate columns as a block of numbers."""
-        values = self.features.block(numbers)
-        known = np.isnan(values) if self.features.least_observed else None
-        if known is not None and known.any():
-            places, values = self._incomplete(kernel, values, places, found)
+        `numbers` are the features of the block; the columns are those at `places` among them.
+        """
+        source, chosen = self.features.source, self.features.columns(numbers[places])
+        rest = np.arange(places.size)
         if not places.size:
             return
-        if kernel.full_rank and self.target.factored and not self._by_recursion(kernel):
-            few = few_whole_numbers(values)
-            self._levels(kernel, self.atoms.of_numbers(values, few), places, found)
-            places, values = places[~few], values[~few]
-            if not places.size:
-                return
-        self._terms(kernel, DenseColumns(values, self.samples.shares), places, found)
+        if self._by_recursion(kernel) or not (self.small or self.sparse):
+            yield from self._dense(kernel, rest, places, found, numbers, None)
+            return
+        if self.small:
+            codes: Any = source.levels(chosen)
+            counted = self.atoms.of_integers(codes, always=kernel.full_rank)
+        else:
+            stored: Any = source.stored(chosen)
+            codes = sparse.csc_array(
+                (stored[2], stored[1], stored[0]), shape=(self.samples.n, places.size)
+            )
+            whole = math.isfinite(np.vdot(stored[2], stored[2]))
+            counted = self.atoms.of_stored_integers(stored) if whole else []
+        for which, columns in counted:
+            yield columns, places[which]
+            rest = np.setdiff1d(rest, which, assume_unique=True)
+        if self.sparse and whole and not kernel.full_rank:
+            for which, columns in self.atoms.of_stored(stored, rest):
+                yield columns, places[rest[which]]
+            rest = rest[self.atoms.too_long(stored, rest)]
+        yield from self._dense(kernel, rest, places, found, numbers, codes)
 
-    def _incomplete(
+    def _dense(
+        self, kernel: Kernel, rest: IntArray, places: IntArray, found: Found, numbers: IntArray,
+        table: Any,
+    ) -> Iterator[tuple[AnyColumns, IntArray]]:  # fmt: skip
+        """Yield some of the columns as blocks of numbers, read anew or from what was read."""
+        width = max(1, _BLOCK // self.samples.n)
+        for start in range(0, rest.size, width):
+            some = rest[start : start + width]
+            if table is None:
+                values = self.features.block(numbers[places[some]])
+            else:
+                part = table[:, some]
+                part = part.toarray() if sparse.issparse(part) else part
+                values = np.ascontiguousarray(part.T, dtype=np.float64)
+                self.features.check_values(values, self.features.first[numbers[places[some]]])
+            yield from self._numbers(kernel, values, places[some], found)
+
+    def _numbers(
         self, kernel: Kernel, values: FloatArray, places: IntArray, found: Found
-    ) -> tuple[IntArray, FloatArray]:
-        """Relate the columns of (k, n) that have missing values; return the complete ones."""
-        known = ~np.isnan(values)
-        gaps = ~known.all(axis=1)
-        complete = places[~gaps], values[~gaps]
-        n_observed = known[gaps].sum(axis=1)
-        found.observed[places[gaps]] = n_observed
-        enough = n_observed >= self.features.least_observed
-        places, values, known = places[gaps][enough], values[gaps][enough], known[gaps][enough]
-        if self.target.factored and self.samples.covariates is None:
-            few = few_whole_numbers(values)
-            counted = [] if self._by_recursion(kernel) else self.atoms.of_numbers(values, few)
-            rest = self._levels(kernel, counted, places, found)
-            left = np.isin(places, rest)
-            places, values, known = places[left], values[left], known[left]
-        if places.size:
-            fill_missing(values)
-            shares = self.samples.shares * known
-            columns = DenseColumns(values, shares, known)
-            self._terms(kernel, columns, places, found)
-        return complete
+    ) -> Iterator[tuple[AnyColumns, IntArray]]:
+        """Yield columns (k, n) of numbers: few whole ones counted, incomplete ones apart."""
+        known = ~np.isnan(values) if self.features.least_observed else None
+        gaps: BoolArray = np.zeros(len(values), dtype=bool)
+        if known is not None:
+            gaps = np.asarray(~np.all(known, axis=1))
+            found.observed[places] = known.sum(axis=1)
+        few = np.zeros(len(values), dtype=bool)
+        if self.target.factored and not self._by_recursion(kernel):
+            # removed functions are orthonormal on all samples only, unless it is the constant
+            counted = np.where(gaps, self.samples.covariates is None, kernel.full_rank)
+            few[counted] = few_whole_numbers(values[counted])
+        enough = found.observed[places] >= self.features.least_observed
+        for which in (few & enough & gaps, few & ~gaps):
+            if which.any():
+                every = np.ones(np.count_nonzero(which), dtype=bool)
+                for _, columns in self.atoms.of_numbers(values[which], every):
+                    yield columns, places[which]
+        complete = ~few & ~gaps
+        if complete.any():
+            some = values if complete.all() else values[complete]
+            yield DenseColumns(some, self.samples.shares), places[complete]
+        partial = ~few & gaps & enough
+        if known is not None and partial.any():
+            seen, some = known[partial], values[partial]
+            fill_missing(some)
+            yield DenseColumns(some, self.samples.shares * seen, seen), places[partial]
 
     def _joint(self, one: Scaled, place: int, found: Found) -> None:
         """Relate a feature of several columns."""
         found.observed[place] = np.count_nonzero(one.samples.shares)
-        found.varies[place] = one.varies
-        if not one.varies:
+        if one.varies:
+            known = None if one.samples is self.samples else one.samples.shares > 0
+            columns = JointColumns(one.z, one.samples.shares, known)
+            self._relate(one.kernel, columns, np.array([place]), found)
+
+    def _relate(self, kernel: Kernel, columns: AnyColumns, places: IntArray, found: Found) -> None:
+        """Relate columns by their terms, longer ones for those that need them."""
+        if columns.few:
+            assert isinstance(columns, AtomColumns)
+            varies, relevance = columns.relevance(kernel, self.measure, self.rows)
+            found.varies[places], found.relevance[places] = varies, relevance
             return
-        known = None if one.samples is self.samples else one.samples.shares > 0
-        shares = one.samples.shares
-        columns = DenseColumns(one.z[:1], shares, known)
-
-        def expand(_: IntArray, allowed: FloatArray) -> list[Terms]:
-            rows, left = one.kernel.expand_joint(one.z, float(allowed[0]), shares[0])
-            return [explicit_terms(0, rows, left, shares[0])]
-
-        self._refine(one.kernel, columns, expand, np.array([place]), found)
-
-    def _terms(self, kernel: Kernel, columns: Any, places: IntArray, found: Found) -> None:
-        """Scale columns and relate them by their terms."""
-        scaling = kernel.scale(columns.values, columns.weights)
-        varying = np.flatnonzero(scaling.factor > 0)
+        varying = np.flatnonzero(columns.scale(kernel))
         found.varies[places[varying]] = True
         if self._by_recursion(kernel):
             for j in varying.tolist():
                 found.relevance[places[j]] = self._recursion(columns, j)
             return
+        totals, error = columns.totals(), self.features.gram_error
+        limits = (totals * columns.spread())[varying]
+        always = columns.small or self.samples.covariates is not None
+        refinement = Refinement(varying.size, self.measure.usual_share(error), error)
+        for which, shares, attempt in refinement.rounds():
+            # where a bound from the trace alone is hopeless, the norm itself is worth its price
+            hopeless = (refinement.errors[which] > _HOPELESS * error) | always | (attempt > 1)
+            for exact in np.unique(hopeless):
+                some = which[hopeless == exact]
+                allowed = (shares * limits[which])[hopeless == exact]
+                for terms in columns.expand(kernel, varying[some], allowed):
+                    relevance, bounds = self._found(kernel, columns, terms, totals, bool(exact))
+                    found.relevance[places[terms.columns]] = relevance
+                    found.error[places[terms.columns]] = bounds
+            refinement.errors[which] = found.error[places[varying[which]]]
 
-        def expand(which: IntArray, allowed: FloatArray) -> list[Terms]:
-            return kernel.expand(columns.values, varying[which], allowed, columns.weights)
-
-        self._refine(kernel, columns, expand, places, found, varying)
-
-    def _recursion(self, columns: DenseColumns, j: int) -> Any:
+    def _recursion(self, columns: Any, j: int) -> Any:
         """Relevance of a scaled column with a Laplace kernel, exactly."""
         samples = columns.samples_of(j, self.samples)
         matrix = laplace_matrix(columns.values[j], samples, samples.total / self.samples.total)
@@ -263,37 +278,11 @@ class RelevancePass:
             return 0.0
         return self.target.inner(self.measure.finish(matrix))
 
-    def _refine(
-        self, kernel: Kernel, columns: Any, expand: Callable[[IntArray, FloatArray], list[Terms]],
-        places: IntArray, found: Found, varying: IntArray | None = None,
-    ) -> None:  # fmt: skip
-        """Relate columns by terms, longer ones for those that need them."""
-        varying = np.arange(1) if varying is None else varying
-        error, share = self.features.gram_error, self.measure.usual_share(self.features.gram_error)
-        totals = columns.totals()
-        limits = (totals * columns.spread())[varying]
-
-        def visit(which: IntArray, shares: FloatArray, attempt: int) -> FloatArray:
-            # where a bound from the trace alone is hopeless, the norm itself is worth its price
-            hopeless = found.error[places[varying[which]]] > _HOPELESS * error
-            hopeless |= attempt > 1 or columns.small or self.samples.covariates is not None
-            for exact in (False, True):
-                some = np.flatnonzero(hopeless == exact)
-                if not some.size:
-                    continue
-                for terms in expand(which[some], (shares * limits[which])[some]):
-                    place, total = places[terms.columns], totals[terms.columns]
-                    found.relevance[place], found.error[place] = self._relate(
-                        kernel, columns, terms, total, exact
-                    )
-            return found.error[places[varying[which]]]
-
-        refine(visit, varying.size, share, error)
-
-    def _relate(
-        self, kernel: Kernel, columns: Any, terms: Terms, total: FloatArray, exact: bool
+    def _found(
+        self, kernel: Kernel, columns: Any, terms: Terms, totals: FloatArray, exact: bool
     ) -> tuple[FloatArray, FloatArray]:
         """Relevance (c, m) and relative error bound (c,) of the columns of terms."""
+        total = totals[terms.columns]
         observed = total / self.samples.total
         scale = kernel.observed_scale(observed)
         if self.target.factored:

@@ -8,7 +8,7 @@ turn the rows into ones that are orthogonal over the samples. With weights and c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -19,7 +19,15 @@ from hsiclasso.kernels.base import Kernel, Terms, explicit_terms
 from hsiclasso.kernels.measures import Measure
 from hsiclasso.kernels.samples import NOTHING, Samples
 
-__all__ = ["Factor", "empty_factor", "factor_columns", "factor_rows", "factor_terms", "refine"]
+__all__ = [
+    "Factor",
+    "Refinement",
+    "empty_factor",
+    "factor_columns",
+    "factor_rows",
+    "factor_terms",
+    "turn",
+]
 
 #: How often a column is expanded again, more tightly each time.
 _TRIES = 6
@@ -79,16 +87,11 @@ def empty_factor(n: int) -> Factor:
     return Factor(np.zeros((0, n)), np.zeros(0), 0.0)
 
 
-def refine(
-    visit: Callable[[IntArray, FloatArray, int], FloatArray], size: int, share: float, error: float
-) -> FloatArray:
-    """Expand columns more and more tightly until what is found is accurate enough.
+class Refinement:
+    """Columns that are expanded more and more tightly until what is found is accurate enough.
 
     Parameters
     ----------
-    visit : callable
-        ``visit(columns, shares, attempt)`` expands some of the columns, leaving out at most
-        these shares of their traces, and returns the relative error bound of each.
     size : int
         Number of columns.
     share : float
@@ -96,22 +99,30 @@ def refine(
     error : float
         Largest relative error.
 
-    Returns
-    -------
-    ndarray of shape (size,)
-        The bounds that were reached.
+    Attributes
+    ----------
+    errors : ndarray of shape (size,)
+        Relative error bounds reached; whoever expands columns writes them here.
     """
-    todo, shares, errors = np.arange(size), np.full(size, share), np.zeros(size)
-    for attempt in range(_TRIES):
-        errors[todo] = visit(todo, shares[todo], attempt)
-        todo = np.flatnonzero(errors > error)
-        if not todo.size:
-            break
-        finite = todo[np.isfinite(errors[todo])]  # otherwise all that is known is: not yet
-        shares[finite] *= np.maximum(0.5 * error / errors[finite], _LEAST_STEP)
-        if attempt > 0:
-            shares[np.setdiff1d(todo, finite)] *= _LEAST_STEP
-    return errors
+
+    def __init__(self, size: int, share: float, error: float) -> None:
+        self.errors = np.zeros(size)
+        self._shares = np.full(size, share)
+        self._error = error
+
+    def rounds(self) -> Iterator[tuple[IntArray, FloatArray, int]]:
+        """Yield the columns to be expanded, the shares that may be left out, and the round."""
+        todo = np.arange(self.errors.size)
+        for attempt in range(_TRIES):
+            yield todo, self._shares[todo], attempt
+            todo = np.flatnonzero(self.errors > self._error)
+            if not todo.size:
+                return
+            finite = np.isfinite(self.errors[todo])
+            near, far = todo[finite], todo[~finite]
+            self._shares[near] *= np.maximum(0.5 * self._error / self.errors[near], _LEAST_STEP)
+            if attempt > 0:  # an infinite bound says no more than: not yet
+                self._shares[far] *= _LEAST_STEP
 
 
 def factor_columns(
@@ -119,18 +130,13 @@ def factor_columns(
 ) -> list[Factor]:
     """Factor the matrices of scaled columns (k, n) that vary, one for each."""
     made = [empty_factor(samples.n)] * len(z)
-
-    def visit(columns: IntArray, shares: FloatArray, attempt: int) -> FloatArray:
-        bounds = np.zeros(len(z))
+    refinement = Refinement(len(z), measure.usual_share(error), error)
+    for columns, shares, _ in refinement.rounds():
         for terms in kernel.expand(z, columns, shares * samples.total, samples.shares):
-            for column, factor in zip(
-                terms.columns.tolist(), factor_terms(terms, samples, measure, error), strict=True
-            ):
+            factors = factor_terms(terms, samples, measure, error)
+            for column, factor in zip(terms.columns.tolist(), factors, strict=True):
                 made[column] = factor
-                bounds[column] = factor.error
-        return bounds[columns]
-
-    refine(visit, len(z), measure.usual_share(error), error)
+                refinement.errors[column] = factor.error
     return made
 
 
@@ -145,18 +151,16 @@ def factor_rows(
     `expand` takes the weighted trace that may be left out and returns rows (r, n) and the trace
     that they do leave out.
     """
-    made = [empty_factor(samples.n)]
-
-    def visit(_: IntArray, shares: FloatArray, attempt: int) -> FloatArray:
+    factor = empty_factor(samples.n)
+    refinement = Refinement(1, measure.usual_share(error), error)
+    for _, shares, _ in refinement.rounds():
         rows, left = expand(float(shares[0]) * samples.total)
         if not len(rows):
-            return np.zeros(1)
+            return factor
         terms = explicit_terms(0, rows, left, samples.shares[0])
-        made[:] = factor_terms(terms, samples, measure, error)
-        return np.array([made[0].error])
-
-    refine(visit, 1, measure.usual_share(error), error)
-    return made[0]
+        (factor,) = factor_terms(terms, samples, measure, error)
+        refinement.errors[0] = factor.error
+    return factor
 
 
 def factor_terms(terms: Terms, samples: Samples, measure: Measure, error: float) -> list[Factor]:
@@ -178,16 +182,19 @@ def turn(
     squares = np.cumsum(np.square(mapped)[:, ::-1], axis=1)[:, ::-1]
     tails = np.sqrt(np.concatenate([squares, np.zeros((len(phi), 1))], axis=1))
     ranks = np.argmax(tails <= 0.5 * error * tails[:, :1], axis=1)
-    lipschitz = measure.lipschitz(samples.total)
-    made = []
-    for c, rank in enumerate(ranks.tolist()):
-        if eigenvalues[c].sum() <= NOTHING * trace[c]:
-            # nothing is left of the column, unless it was left out
-            bound = np.inf if left[c] > NOTHING * trace[c] else 0.0
-            made.append(replace(empty_factor(samples.n), error=bound))
-            continue
-        scale = np.sqrt(mapped[c, :rank] / eigenvalues[c, :rank])
-        rows = (vectors[c, :, :rank] * scale).T @ phi[c]
-        bound = float((left[c] * lipschitz + tails[c, rank]) / tails[c, 0])
-        made.append(Factor(rows, mapped[c, :rank], bound))
-    return made
+    gone = eigenvalues.sum(axis=1) <= NOTHING * trace
+    lost = left > NOTHING * trace
+    used = np.where(gone, 1.0, tails[:, 0])
+    cut = (
+        left * measure.lipschitz(samples.total) + np.take_along_axis(tails, ranks[:, None], 1)[:, 0]
+    )
+    # where nothing is left of a column, there is no error - unless it was left out
+    bounds = np.where(gone, np.where(lost, np.inf, 0.0), cut / used)
+    ranks = np.where(gone, 0, ranks)
+    most = int(ranks.max(initial=0))
+    scale = np.sqrt(mapped[:, :most] / np.where(eigenvalues > 0, eigenvalues, 1.0)[:, :most])
+    rows = (vectors[:, :, :most] * scale[:, None, :]).transpose(0, 2, 1) @ phi
+    return [
+        Factor(rows[c, :rank].copy(), mapped[c, :rank], bound)
+        for c, (rank, bound) in enumerate(zip(ranks.tolist(), bounds.tolist(), strict=True))
+    ]

@@ -179,17 +179,17 @@ class _ClosedForm:
         trace = (1 - BULK_SHARE) * total - left
         made = []
         # columns with as many rows at each width are evaluated together
-        for lengths in np.unique(by_width[:, served], axis=1).T:
-            which = np.flatnonzero((by_width == lengths[:, None]).all(axis=0))
+        for lengths in dict.fromkeys(zip(*by_width[:, served].tolist(), strict=True)):
+            which = np.flatnonzero((by_width == np.array(lengths)[:, None]).all(axis=0))
             made.append(
                 Terms(
                     self.columns[which],
-                    int(lengths.sum()),
+                    sum(lengths),
                     self.scaled[0].shape[1],
                     left[which],
                     trace[which],
                     bulk[which],
-                    self._evaluator(self.columns[which], lengths.tolist()),
+                    self._evaluator(self.columns[which], lengths),
                     self._multiplier(self.columns[which]),
                 )
             )
@@ -209,7 +209,7 @@ class _ClosedForm:
         return choose_expansions(histogram, allowed, total, only)
 
     def _evaluator(
-        self, columns: IntArray, lengths: list[int]
+        self, columns: IntArray, lengths: tuple[int, ...]
     ) -> Callable[[slice, Columns, FloatArray], None]:
         """Return what evaluates the rows of columns that need so many at each width."""
 

@@ -147,9 +147,7 @@ def choose_expansions(
         Number of features, of some basis, that leave out at most `BULK_SHARE` of the trace.
     """
     residual = bases().residual if only is None else bases().residual[only : only + 1]
-    used = histogram.shape[1] - 1
-    while used > 1 and not histogram[:, used - 1].any():
-        used -= 1
+    used = int(np.flatnonzero(histogram[:, :-1].any(axis=0)).max(initial=0)) + 1
     for most in (_MOST_NEED, MAX_FEATURES):
         left = _left_out(histogram[:, :used], residual[:, :most, :used])
         by_basis = _needed(left, allowed)
