@@ -30,6 +30,10 @@ __all__ = ["AtomColumns", "Atoms", "few_whole_numbers"]
 _MAX_LEVELS = 64
 #: Columns with up to so many levels are summed at once, by a faster loop if they are three.
 _STEPS = (3, 16, _MAX_LEVELS)
+#: The same for sparse columns, whose sums are found for all numbers of levels at once.
+_STORED_STEPS = (4, 8, 16, _MAX_LEVELS)
+#: Matrices of up to so many rows are multiplied by adding up rows.
+_ADDED_UP = 4
 #: With fewer samples for each level, most kernels relate a column faster as numbers.
 _LEAST_PER_LEVEL = 32
 #: Sparse columns with more than this share of stored entries are read as numbers.
@@ -111,10 +115,12 @@ class AtomColumns:
         heights = np.divide(1.0, roots, out=np.zeros_like(roots), where=present)
         both = self.sums * heights[:, :, None]
         target, removed = both[:, :, : -self.n_removed], both[:, :, -self.n_removed :]
-        image = gram @ target  # M s
-        kept = gram - (gram @ removed) @ removed.transpose(0, 2, 1)  # M C, C = 1 - QQ'
+        image, lost = _times(gram, target), _times(gram, removed)  # M s, M Q
         trace = np.trace(gram, axis1=1, axis2=2)
-        gone = np.trace(kept, axis1=1, axis2=2) <= NOTHING * trace
+        gone = trace - np.einsum("kmq,kmq->k", removed, lost) <= NOTHING * trace
+        kept = gram
+        if measure.needs_gram:
+            kept = gram - lost @ removed.transpose(0, 2, 1)  # M C, C = 1 - QQ'
         if measure.regularisation:
             ridge = (measure.regularisation * totals)[:, None, None]
             ridged = kept + ridge * np.eye(gram.shape[1])
@@ -127,6 +133,16 @@ class AtomColumns:
         starts = rows.starts
         by_target = np.add.reduceat(energy, starts, axis=1) if energy.shape[1] else energy[:, :1]
         return varies, by_target * np.asarray(measure.restoration(observed))[..., None]
+
+
+def _times(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Multiply matrices (k, m, m) and (k, m, r); a few rows are added up for all k at once."""
+    if left.shape[1] > _ADDED_UP:
+        return np.asarray(left @ right)
+    out = left[:, :, :1] * right[:, :1]
+    for j in range(1, left.shape[1]):
+        out += left[:, :, j : j + 1] * right[:, j : j + 1]
+    return np.asarray(out)
 
 
 def present_first(present: BoolArray) -> tuple[IntArray, IntArray]:
@@ -197,11 +213,16 @@ class Atoms:
         k = stored[0].size - 1
         lowest, sums = np.empty(k), np.zeros((k, _MAX_LEVELS, len(self.rows)))
         sum_stored_levels(*stored, np.arange(k), self.by_sample, self.totals, lowest, sums)
-        few = np.flatnonzero(~np.isnan(lowest))
-        if not few.size:
-            return []
-        values = lowest[few, None] + np.arange(_MAX_LEVELS)
-        return [(few, self._columns(values, sums[few]))]
+        whole = np.flatnonzero(~np.isnan(lowest))
+        n_levels = _n_levels(sums[whole])
+        made, fewest = [], 0
+        for most in _STORED_STEPS:
+            few = whole[(n_levels > fewest) & (n_levels <= most)]
+            fewest = most
+            if few.size:
+                values = lowest[few, None] + np.arange(most)
+                made.append((few, self._columns(values, sums[few][:, :most])))
+        return made
 
     def of_numbers(self, values: FloatArray, few: BoolArray) -> list[tuple[IntArray, AtomColumns]]:
         """Count the columns of (k, n) that hold few whole numbers by level, NaN being missing."""
@@ -276,6 +297,12 @@ def _centred(columns: AtomColumns, n_observed: IntArray) -> AtomColumns:
     target -= shares[:, :, None] * target.sum(axis=1, keepdims=True)
     sums[:, :, -columns.n_removed] = weights / np.sqrt(totals)[:, None]
     return AtomColumns(columns.values, weights, sums, columns.n_removed, n_observed)
+
+
+def _n_levels(sums: FloatArray) -> IntArray:
+    """Number of levels up to the last that occurs, from sums (k, L, v) whose last row counts."""
+    present = sums[:, ::-1, -1] > 0
+    return np.asarray(sums.shape[1] - np.argmax(present, axis=1))
 
 
 def few_whole_numbers(values: FloatArray) -> BoolArray:

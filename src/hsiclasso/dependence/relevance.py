@@ -40,6 +40,8 @@ _BLOCK = 1 << 18
 _BYTES = 1 << 24
 #: Blocks that a small table is cut into, if each has so many features.
 _FEWEST, _NARROW = 4, 256
+#: Fewest features in a block of many samples, for each of which some steps are in Python.
+_LEAST = 4
 #: Bounds that exceed the error so many times call for exact norms.
 _HOPELESS = 100.0
 
@@ -131,7 +133,7 @@ class RelevancePass:
             stored = max(1, self.features.source.n_stored)
             entries = min(_BYTES, _BLOCK * n * self.features.source.n_features // stored)
         # blocks of even size, and of small tables as many as keep a few threads busy
-        n_blocks = max(-(-d * n // entries), min(_FEWEST, d // _NARROW), 1)
+        n_blocks = max(-(-d // max(entries // n, _LEAST)), min(_FEWEST, d // _NARROW), 1)
         width = -(-d // n_blocks)
         return [slice(start, min(d, start + width)) for start in range(0, d, width)]
 
@@ -190,7 +192,7 @@ class RelevancePass:
         table: Any,
     ) -> Iterator[tuple[AnyColumns, IntArray]]:  # fmt: skip
         """Yield some of the columns as blocks of numbers, read anew or from what was read."""
-        width = max(1, _BLOCK // self.samples.n)
+        width = max(_LEAST, _BLOCK // self.samples.n)
         for start in range(0, rest.size, width):
             some = rest[start : start + width]
             if table is None:
@@ -255,11 +257,11 @@ class RelevancePass:
             return
         totals, error = columns.totals(), self.features.gram_error
         limits = (totals * columns.spread())[varying]
-        always = columns.small or self.samples.covariates is not None
         refinement = Refinement(varying.size, self.measure.usual_share(error), error)
         for which, shares, attempt in refinement.rounds():
             # where a bound from the trace alone is hopeless, the norm itself is worth its price
-            hopeless = (refinement.errors[which] > _HOPELESS * error) | always | (attempt > 1)
+            hopeless = refinement.errors[which] > _HOPELESS * error
+            hopeless |= columns.small or attempt > 1
             for exact in np.unique(hopeless):
                 some = which[hopeless == exact]
                 allowed = (shares * limits[which])[hopeless == exact]
@@ -286,7 +288,9 @@ class RelevancePass:
         observed = total / self.samples.total
         scale = kernel.observed_scale(observed)
         if self.target.factored:
-            with_gram = exact or self.measure.needs_gram
+            # of terms that leave nothing out, only the norm tells what covariates explain wholly
+            explained = self.samples.covariates is not None and not terms.left.any()
+            with_gram = exact or explained or self.measure.needs_gram
             moments = columns.moments(terms, self.rows, with_gram=with_gram).scaled(scale)
             relevance, bound = relevance_and_error(
                 moments, self.measure, total, self.rows.signs, self.rows.starts
