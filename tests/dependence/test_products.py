@@ -130,7 +130,8 @@ def test_factors_are_made_once(rng):
     assert list(made._cache) == [1, 2]
     assert made.matrices(np.array([2]), keep=True)[0] is first
     assert made.matrices(np.array([2]))[0] is first
-    assert made._free_bytes == free - second.nbytes
+    assert made._free_bytes == free - first.nbytes
+    assert made._cached_bytes == second.nbytes
 
 
 @pytest.mark.parametrize("measure", ["hsic", "nhsic"])

@@ -16,8 +16,8 @@ from hsiclasso.kernels.markov import LaplaceMatrix
 
 __all__ = ["FactorProducts", "ScaledColumns"]
 
-#: Bytes of factors remembered beside those that are kept: an eighth of what the table takes in
-#: double precision, between these limits.
+#: Bytes of factors that are remembered: an eighth of what the table takes in double precision,
+#: between these limits. Those kept for good count too, but leave the others the least.
 _CACHE_BYTES = (32 * 2**20, 512 * 2**20)
 #: Where columns are many and short, more of them: so many bytes for each, up to twice the least.
 _CACHE_PER_COLUMN = 6400
@@ -85,7 +85,9 @@ class FactorProducts:
         self._kept: dict[int, Matrix] = {}
         least, most = _CACHE_BYTES
         least = int(np.clip(_CACHE_PER_COLUMN * features.n_features, least, 2 * least))
-        self._free_bytes = int(np.clip(features.source.n_stored, least, most))
+        self._least_bytes = least
+        self._free_bytes = int(np.clip(features.source.n_stored, least, most)) - least
+        self._cached_bytes = 0
         self._norm2: dict[int, float] = {}
         # a stack of factors, of rank 16 or so, should stay small
         self._step = max(1, _STACK // (16 * features.n_samples))
@@ -150,22 +152,34 @@ class FactorProducts:
         if number in self._kept:
             return self._kept[number]
         if keep:
-            self._kept[number] = self._cache.pop(number)
-            self._free_bytes += self._kept[number].nbytes
-            return self._kept[number]
+            matrix = self._cache.pop(number)
+            self._cached_bytes -= matrix.nbytes
+            self._keep(number, matrix)
+            return matrix
         self._cache.move_to_end(number)
         return self._cache[number]
 
     def _remember(self, number: int, matrix: Matrix, keep: bool) -> None:
         self._norm2[number] = matrix.norm**2
         if keep:
-            self._kept[number] = matrix
+            self._keep(number, matrix)
         elif number not in self._cache:
             self._cache[number] = matrix
-            self._free_bytes -= matrix.nbytes
-            while self._free_bytes < 0 and self._cache:
-                _, oldest = self._cache.popitem(last=False)
-                self._free_bytes += oldest.nbytes
+            self._cached_bytes += matrix.nbytes
+            self._forget()
+
+    def _keep(self, number: int, matrix: Matrix) -> None:
+        """Remember a matrix for good, in room that others could have had."""
+        self._kept[number] = matrix
+        self._free_bytes -= matrix.nbytes
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the matrices that were asked for longest ago, until the others have room."""
+        room = self._least_bytes + max(0, self._free_bytes)
+        while self._cached_bytes > room and self._cache:
+            _, oldest = self._cache.popitem(last=False)
+            self._cached_bytes -= oldest.nbytes
 
 
 def _patterns(unknown: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:

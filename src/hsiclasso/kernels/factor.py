@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.kernels.base import Kernel, Terms, explicit_terms
+from hsiclasso.kernels.base import Kernel, Terms
 from hsiclasso.kernels.measures import Measure
 from hsiclasso.kernels.samples import NOTHING, Samples
 
@@ -148,8 +148,8 @@ def factor_rows(
 ) -> Factor:
     """Factor one feature, given what expands it.
 
-    `expand` takes the weighted trace that may be left out and returns rows (r, n) and the trace
-    that they do leave out.
+    `expand` takes the weighted trace that may be left out and returns rows (r, n), which are
+    overwritten, and the trace that they do leave out.
     """
     factor = empty_factor(samples.n)
     refinement = Refinement(1, measure.usual_share(error), error)
@@ -157,8 +157,10 @@ def factor_rows(
         rows, left = expand(float(shares[0]) * samples.total)
         if not len(rows):
             return factor
-        terms = explicit_terms(0, rows, left, samples.shares[0])
-        (factor,) = factor_terms(terms, samples, measure, error)
+        trace = np.einsum("ri,ri,i->", rows, rows, samples.shares[0])
+        bounds = np.array([left]), np.array([trace])
+        # in place: the rows of a target with many samples are large
+        (factor,) = turn(samples.project(rows[None]), *bounds, samples, measure, error)
         refinement.errors[0] = factor.error
     return factor
 
@@ -195,6 +197,7 @@ def turn(
     scale = np.sqrt(mapped[:, :most] / np.where(eigenvalues > 0, eigenvalues, 1.0)[:, :most])
     rows = (vectors[:, :, :most] * scale[:, None, :]).transpose(0, 2, 1) @ phi
     return [
-        Factor(rows[c, :rank].copy(), mapped[c, :rank], bound)
+        # rows of several columns share an array, which one factor alone should not hold on to
+        Factor(rows[c, :rank] if len(rows) == 1 else rows[c, :rank].copy(), mapped[c, :rank], bound)
         for c, (rank, bound) in enumerate(zip(ranks.tolist(), bounds.tolist(), strict=True))
     ]

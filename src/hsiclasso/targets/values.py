@@ -61,6 +61,8 @@ class Values:
 
         def expand(allowed: float) -> tuple[FloatArray, float]:
             made = [self.kernel.rows(z, allowed, samples.shares[0]) for z in varying]
+            if len(parts) == len(made) == 1:
+                return made[0]
             rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
             return rows / np.sqrt(len(parts)), sum(left for _, left in made) / len(parts)
 
