@@ -106,7 +106,9 @@ class AtomColumns:
         """Relate columns of few values exactly: whether each varies, and its relevance (k, t)."""
         weights, totals = self.weights, self.totals()
         present = weights > 0
-        z = np.where(present, self.values, self.values[present_first(present)][:, None])
+        # a value that does not occur must not widen the range
+        first = np.argmax(present, axis=1)
+        z = np.where(present, self.values, self.values[np.arange(len(first)), first][:, None])
         varies = np.asarray(kernel.scale(z, weights).factor > 0)
         observed = totals / rows_total(rows)
         scale = np.broadcast_to(kernel.observed_scale(observed), totals.shape)
@@ -143,11 +145,6 @@ def _times(left: FloatArray, right: FloatArray) -> FloatArray:
     for j in range(1, left.shape[1]):
         out += left[:, :, j : j + 1] * right[:, j : j + 1]
     return np.asarray(out)
-
-
-def present_first(present: BoolArray) -> tuple[IntArray, IntArray]:
-    """Index of the first value of each row that occurs."""
-    return np.arange(len(present)), np.argmax(present, axis=1)
 
 
 def rows_total(rows: TargetRows) -> float:

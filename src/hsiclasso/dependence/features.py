@@ -97,11 +97,6 @@ class Features:
         """Number of features."""
         return self.first.size
 
-    @property
-    def plain(self) -> bool:
-        """Whether every column is a feature."""
-        return self.first.size == self.source.n_features
-
     def name(self, feature: int) -> str:
         """Name of one feature."""
         if feature in self.joint:
@@ -185,14 +180,11 @@ class Features:
         known = fill_missing(values) if self.least_observed else None
         if known is None:
             scaling = kernel.scale(values, self.samples.shares)
-            parts = [
-                Scaling(*part) for part in zip(*_each(scaling.shift, scaling.factor), strict=True)
-            ]
             return [
                 Scaled(
-                    values[j : j + 1], part, kernel, self.samples, varies=bool(part.factor[0] > 0)
+                    values[j : j + 1], scaling.take(j), kernel, self.samples, varies=bool(varies)
                 )
-                for j, part in enumerate(parts)
+                for j, varies in enumerate(scaling.factor > 0)
             ]
         return [self._one(values[j : j + 1], known[j], kernel) for j in range(len(values))]
 
@@ -244,11 +236,6 @@ class Features:
             for place, factor in zip(places, factors, strict=True):
                 made[place] = measure.finish(factor)
         return made
-
-
-def _each(*arrays: FloatArray) -> list[list[FloatArray]]:
-    """Cut arrays (k,) into k arrays of one entry each."""
-    return [[array[j : j + 1] for j in range(array.size)] for array in arrays]
 
 
 def factor_scaled(one: Scaled, measure: Measure, error: float) -> Factor:

@@ -27,6 +27,10 @@ class Scaling:
     shift: FloatArray
     factor: FloatArray
 
+    def take(self, column: int) -> Scaling:
+        """Return the scaling of one column."""
+        return Scaling(self.shift[column : column + 1], self.factor[column : column + 1])
+
     def apply(self, values: FloatArray) -> FloatArray:
         """Scale values (k, m), which may be those of other samples."""
         factor = np.where(self.factor > 0, self.factor, 1.0)

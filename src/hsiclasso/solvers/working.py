@@ -32,7 +32,7 @@ _INNER = 1e-3
 #: Smallest excess of a correlation over the penalty that counts, relative to the largest relevance.
 _VIOLATION = 1e-13
 #: Norm of a feature's part in the fit, relative to the target's, below which it is rounding.
-_DUST = 1e-12
+_ROUNDING_SHARE = 1e-12
 #: Least number of units that enter at once.
 _ENTER = 8
 #: Norm assumed for a matrix that was never made: it excludes nothing, and its square is finite.
@@ -190,7 +190,7 @@ class WorkingSet:
 def _without_dust(small: SmallProblem, weights: FloatArray) -> FloatArray:
     """Set weights to zero that contribute no more than rounding errors, as those of copies do."""
     part = np.abs(weights) * np.sqrt(np.diag(small.gram))
-    return np.where(part > _DUST * np.sqrt(small.target_norm2), weights, 0.0)
+    return np.where(part > _ROUNDING_SHARE * np.sqrt(small.target_norm2), weights, 0.0)
 
 
 class Recorder:
