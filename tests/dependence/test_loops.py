@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from hsiclasso.dependence._grid_loops import LANES, RUN, column_moments, sum_on_grid
 from hsiclasso.dependence._level_loops import sum_levels, sum_stored_levels, sum_three_levels
 from hsiclasso.dependence._loops import shrunk_energies
 from hsiclasso.dependence._packed_loops import multiply_packed, pack
+from hsiclasso.kernels.grid import cubic_weights
 from tests import oracles
 
 
@@ -143,3 +145,35 @@ def test_multiply_packed(n, seed):
     np.testing.assert_allclose(out, np.where(known, -1.0, expected), rtol=1e-9, atol=1e-12)
     norms = [np.sum(centred_gram(x) ** 2) for x in block]
     np.testing.assert_allclose(norm2, np.where(np.arange(4) == 2, -1.0, norms), rtol=1e-9)
+
+
+@given(n=st.integers(1, 70), k=st.integers(0, 5), seed=st.integers(0, 1000))
+def test_moments_of_columns(n, k, seed):
+    rng = np.random.default_rng(seed)
+    block, weights = 5 + rng.standard_normal((k, n)), rng.uniform(0.1, 2.0, n)
+    out = np.full((k, 4), np.nan)
+    column_moments(block, weights, out)
+    mean = block @ weights / weights.sum()
+    variance = np.square(block - mean[:, None]) @ weights / weights.sum()
+    expected = np.column_stack([block.min(axis=1), block.max(axis=1), mean, variance])
+    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 7, RUN, 2 * RUN + 5])
+@pytest.mark.parametrize("n_chunks", [1, 3])
+def test_sums_on_a_grid(n, n_chunks, rng):
+    m, columns = 12, np.array([2, 0])
+    block = rng.uniform(-1.0, 1.0, (3, n))
+    rows = rng.standard_normal((n_chunks, n, LANES)).astype(np.float32)
+    first, inverse = np.array([-1.5, -1.25]), np.array([3.0, 4.0])
+    sums = np.ones((2, n_chunks, m, LANES), dtype=np.float32)
+    sum_on_grid(block, columns, first, inverse, rows, sums)
+    expected = np.ones(sums.shape)
+    for j, column in enumerate(columns):
+        place = (block[column] - first[j]) * inverse[j]
+        cell = np.floor(place).astype(int)
+        for q in range(4):
+            weights = cubic_weights(place - cell)[:, q]
+            for c in range(n_chunks):
+                np.add.at(expected[j, c], cell + q - 1, weights[:, None] * rows[c])
+    np.testing.assert_allclose(sums, expected, rtol=1e-5, atol=1e-5 * np.sqrt(n))

@@ -103,11 +103,14 @@ class DenseColumns:
         Weights of the samples; by column where values are missing.
     known : ndarray of bool of shape (k, n) or None
         Where values are observed; None if all are.
+    scaled : bool
+        Whether the values are on the scale of their kernel already, and vary.
     """
 
     values: FloatArray
     weights: FloatArray
     known: BoolArray | None = None
+    scaled: bool = False
 
     #: Whether there are few values, so that the Gram matrix of terms is cheap.
     small: ClassVar[bool] = False
@@ -124,6 +127,8 @@ class DenseColumns:
 
     def scale(self, kernel: Kernel) -> BoolArray:
         """Bring the columns to the scale of their kernel, in place; tell which vary."""
+        if self.scaled:
+            return np.ones(self.totals().size, dtype=bool)
         return np.asarray(kernel.scale(self.values, self.weights).factor > 0)
 
     def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
@@ -228,10 +233,6 @@ class JointColumns(DenseColumns):
     def spread(self) -> FloatArray:
         """Factor of what may be left out, shape (1,)."""
         return np.ones(1)
-
-    def scale(self, kernel: Kernel) -> BoolArray:
-        """Tell that the feature varies."""
-        return np.ones(1, dtype=bool)
 
     def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
         """Expand the feature."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from hsiclasso.dependence.packed import PackedProducts, can_be_packed
 from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.relevance import Found, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
+from hsiclasso.dependence.screening import Screened, ScreeningPass, can_be_screened
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
@@ -36,6 +38,7 @@ def relate(
     *,
     runner: Runner | None = None,
     n_threads: int = 1,
+    screen: int = 0,
     progress: Progress | None = None,
 ) -> Problem:
     """Relate every feature to a target in one pass over the table.
@@ -52,6 +55,10 @@ def relate(
     n_threads : int
         Threads of the default runner, and of large blocks of the redundancy. Call it with BLAS
         limited to one thread.
+    screen : int, default=0
+        If it is positive, an upper bound may stand for the relevance of all but about so many
+        features, where that is faster. A path of non-negative weights needs no more, and
+        `Problem.sharpen` makes relevances exact.
     progress : callable, optional
         Told how far the pass is.
 
@@ -60,24 +67,23 @@ def relate(
     Problem
         Relevance, and redundancy on demand.
     """
-    threads = Threads(n_threads)
-    found = _pass(features, target, measure, runner or threads, progress, "relevance")
-    return Problem(features, target.norm2, measure, found, runner or threads, n_threads)
-
-
-def _pass(
-    features: Features, target: TargetMatrix, measure: Measure, runner: Runner,
-    progress: Progress | None, stage: str,
-) -> Found:  # fmt: skip
-    """Run the blocks of one pass over the table, and join what they find."""
     work = RelevancePass(features, target, measure)
-    parts, done = [], 0
-    for part in runner.map(work, work.blocks()):
-        parts.append(part)
-        done += part.error.size
+    runner = runner or Threads(n_threads)
+    if screen and can_be_screened(features, target, measure):
+        parts = list(_run(ScreeningPass(work), runner, progress, "relevance"))
+        return Problem(work, Screened.together(parts), runner, n_threads, screen)
+    found = Found.together(list(_run(work, runner, progress, "relevance")))
+    return Problem(work, Screened.exactly(found), runner, n_threads)
+
+
+def _run(work: Any, runner: Runner, progress: Progress | None, stage: str) -> Iterator[Any]:
+    """Run the blocks of a pass over the table, and yield what they find."""
+    done, blocks = 0, work.blocks()
+    for part, found in zip(blocks, runner.map(work, blocks), strict=True):
+        yield found
+        done += part.stop - part.start
         if progress is not None:
-            progress(stage, done, features.n_features)
-    return Found.together(parts)
+            progress(stage, done, blocks[-1].stop)
 
 
 class Problem:
@@ -88,7 +94,11 @@ class Problem:
     features : Features
     measure : Measure
     linear : ndarray of shape (d,)
-        Relevance b of every feature.
+        Relevance b of every feature; an upper bound on it where `exact` is False.
+    relevance : ndarray of shape (d,)
+        The same, with an estimate in place of an upper bound.
+    exact : ndarray of bool of shape (d,)
+        Whether the relevance of a feature is known to `features.gram_error`.
     target_norm2 : float
         Squared Frobenius norm of the target's matrix.
     varies : ndarray of bool of shape (d,)
@@ -100,28 +110,63 @@ class Problem:
     """
 
     def __init__(
-        self,
-        features: Features,
-        target_norm2: float,
-        measure: Measure,
-        found: Found,
-        runner: Runner,
-        n_threads: int,
-    ) -> None:
-        self.features = features
-        self.measure = measure
-        self.linear: FloatArray = found.relevance[:, 0].copy()
-        self.target_norm2 = target_norm2
-        self.varies: BoolArray = found.varies
-        self.observed: IntArray = found.observed
-        self.error = float(found.error.max(initial=0.0))
+        self, exact_pass: RelevancePass, screened: Screened, runner: Runner, n_threads: int,
+        n_exact: int = 1,
+    ) -> None:  # fmt: skip
+        self.features = features = exact_pass.features
+        self.measure = measure = exact_pass.measure
+        self.linear: FloatArray = screened.upper
+        self.relevance: FloatArray = screened.found.relevance[:, 0].copy()
+        self.exact: BoolArray = screened.exact
+        self.target_norm2 = exact_pass.target.norm2
+        self.varies: BoolArray = screened.found.varies
+        self.observed: IntArray = screened.found.observed
+        self.error = float(screened.found.error.max(initial=0.0))
+        self._pass = exact_pass
         self._runner = runner
+        self._threads = Threads(n_threads)
         self._columns = ScaledColumns(features)
         products = PackedProducts if can_be_packed(features, measure) else FactorProducts
         self._products: PackedProducts | FactorProducts = products(
             self._columns, measure, n_threads
         )
         self._entries = Entries(features.n_features)
+        self._sharpen_first(n_exact)
+
+    def sharpen(self, wanted: IntArray) -> bool:
+        """Make the relevance of some features exact; tell whether that of any was not."""
+        rough = wanted[~self.exact[wanted]]
+        if not rough.size:
+            return False
+        # some more, which will be asked for soon
+        self._sharpen(np.union1d(rough, self._largest(wanted.size)))
+        self._sharpen_first(1)
+        return True
+
+    def _sharpen_first(self, number: int) -> None:
+        """Make the largest relevances exact, until the largest of all is certain."""
+        while not self.exact.all():
+            self._sharpen(self._largest(number))
+            if self.linear[self.exact].max() >= self.linear[~self.exact].max(initial=-np.inf):
+                return
+
+    def _largest(self, number: int) -> IntArray:
+        """Return the features with the largest bounds among those that are not exact."""
+        rough = np.flatnonzero(~self.exact)
+        if rough.size <= number:
+            return rough
+        return rough[np.argpartition(-self.linear[rough], number)[:number]]
+
+    def _sharpen(self, rough: IntArray) -> None:
+        parts = np.array_split(np.sort(rough), -(-rough.size // self._pass.width))
+
+        def work(part: IntArray) -> Found:
+            return self._pass.relate_scaled(self._columns(part))
+
+        for part, found in zip(parts, self._threads.map(work, parts), strict=True):
+            self.relevance[part] = self.linear[part] = found.relevance[:, 0]
+            self.error = max(self.error, float(found.error.max()))
+            self.exact[part] = True
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of A_k."""
@@ -190,6 +235,7 @@ class Problem:
             rows = [matrix for matrix in matrices if isinstance(matrix, Factor)]
             passes.append((factored, together(rows)))
         for which, target in passes:
-            found = _pass(features, target, measure, self._runner, progress, "neighbours")
-            out[:, which] = found.relevance
+            work = RelevancePass(features, target, measure)
+            parts = list(_run(work, self._runner, progress, "neighbours"))
+            out[:, which] = Found.together(parts).relevance
         return out

@@ -125,6 +125,11 @@ class RelevancePass:
         """The target's rows in the form in which they are summed by value."""
         return Atoms(self.rows, self.samples)
 
+    @property
+    def width(self) -> int:
+        """Columns of numbers that are related at once."""
+        return max(_LEAST, _BLOCK // self.samples.n)
+
     def blocks(self) -> list[slice]:
         """Cut the features into blocks that are read at once."""
         n, d = self.features.n_samples, self.features.n_features
@@ -152,6 +157,23 @@ class RelevancePass:
         for feature in self.features.joint:
             if part.start <= feature < part.stop:
                 self._joint(self.features.scaled_joint(feature), feature - part.start, found)
+        return found
+
+    def relate_values(
+        self, kernel: Kernel, values: FloatArray, places: IntArray, found: Found
+    ) -> None:
+        """Relate columns (k, n) of numbers, which are overwritten, as features at some places."""
+        for columns, some in self._numbers(kernel, values, places, found):
+            self._relate(kernel, columns, some, found)
+
+    def relate_scaled(self, scaled: list[Scaled]) -> Found:
+        """Relate features of one column each that were read, scaled and seen to vary."""
+        found = Found.nothing(len(scaled), self.n_targets, self.samples.n)
+        columns = DenseColumns(
+            np.concatenate([one.z for one in scaled]), self.samples.shares, scaled=True
+        )
+        found.varies[:] = True
+        self._relate(scaled[0].kernel, columns, np.arange(len(scaled)), found)
         return found
 
     def _stored(
@@ -192,9 +214,8 @@ class RelevancePass:
         table: Any,
     ) -> Iterator[tuple[AnyColumns, IntArray]]:  # fmt: skip
         """Yield some of the columns as blocks of numbers, read anew or from what was read."""
-        width = max(_LEAST, _BLOCK // self.samples.n)
-        for start in range(0, rest.size, width):
-            some = rest[start : start + width]
+        for start in range(0, rest.size, self.width):
+            some = rest[start : start + self.width]
             if table is None:
                 values = self.features.block(numbers[places[some]])
             else:
@@ -239,7 +260,7 @@ class RelevancePass:
         found.observed[place] = np.count_nonzero(one.samples.shares)
         if one.varies:
             known = None if one.samples is self.samples else one.samples.shares > 0
-            columns = JointColumns(one.z, one.samples.shares, known)
+            columns = JointColumns(one.z, one.samples.shares, known, scaled=True)
             self._relate(one.kernel, columns, np.array([place]), found)
 
     def _relate(self, kernel: Kernel, columns: AnyColumns, places: IntArray, found: Found) -> None:

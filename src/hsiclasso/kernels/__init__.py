@@ -5,6 +5,7 @@ from hsiclasso.kernels.cauchy import Cauchy
 from hsiclasso.kernels.delta import Delta
 from hsiclasso.kernels.factor import Factor
 from hsiclasso.kernels.gaussian import Gaussian
+from hsiclasso.kernels.grid import Grid
 from hsiclasso.kernels.laplace import Laplace
 from hsiclasso.kernels.linear import Linear
 from hsiclasso.kernels.matern import Matern
@@ -22,6 +23,7 @@ __all__ = [
     "Delta",
     "Factor",
     "Gaussian",
+    "Grid",
     "Kernel",
     "Laplace",
     "Linear",

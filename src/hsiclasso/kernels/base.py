@@ -21,6 +21,7 @@ from hsiclasso._options import Option
 from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels.cholesky import pivoted_cholesky
+from hsiclasso.kernels.grid import Grid
 from hsiclasso.kernels.scale import (
     Scaling,
     median_distance,
@@ -217,6 +218,13 @@ class Kernel(Option):
     @abstractmethod
     def gram(self, z: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
+
+    def grid(self, reach: float) -> Grid | None:
+        """Return a grid for scaled values up to some magnitude; None if the kernel has none.
+
+        A kernel needs to be smooth for it, and to scale columns by one known width.
+        """
+        return None
 
     def learnt(self, z: FloatArray, weights: FloatArray) -> Kernel:
         """Return the kernel with what it takes from the scaled samples (q, n) filled in.

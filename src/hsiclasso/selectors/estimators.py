@@ -206,7 +206,7 @@ class HSICLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.result_ = selection.result
         self.path_ = selection.result.path
         self.coef_ = features.on_columns(selection.coefficients, 0.0)
-        self.relevance_ = features.on_columns(problem.linear, 0.0)
+        self.relevance_ = features.on_columns(problem.relevance, 0.0)
         self.n_observed_ = features.on_columns(problem.observed, features.n_samples)
         self.selected_kernel_ = selection.kernel
         self._features = (selection.path, selection.selected, selection.kept)

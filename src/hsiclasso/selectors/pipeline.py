@@ -40,8 +40,14 @@ from hsiclasso.selectors.result import (
 from hsiclasso.selectors.search import Goal, Search, check_alpha, resolve_goal
 from hsiclasso.solvers import SOLVERS, Path, Penalty, Status, choose_solver
 from hsiclasso.targets import Prepared, as_target
+from hsiclasso.targets.matrix import TargetMatrix
 
 __all__ = ["Inputs", "Options", "Selection", "check_options", "prepare", "select"]
+
+
+#: Relevances that are made exact before the path is solved: so many for each feature to select,
+#: and so many more. If the path comes to need others, it is solved again.
+_EXACT_EACH, _EXACT_MORE = 4, 64
 
 
 class Options(Protocol):
@@ -161,7 +167,14 @@ def select(
     """
     inputs = prepare(options, source, y, sample_weight=sample_weight, covariates=covariates)
     with single_threaded_blas():
-        problem = _relate(inputs, effective_n_jobs(options.n_jobs), progress)
+        problem = relate(
+            inputs.features,
+            _target_matrix(inputs),
+            inputs.measure,
+            n_threads=effective_n_jobs(options.n_jobs),
+            screen=_n_exact(inputs),
+            progress=progress,
+        )
         useless = _warn_useless(problem)
         path, selected, filled, search = _solve(inputs, problem, progress)
         neighbours = _neighbours(problem, selected, options.n_neighbors, progress)
@@ -238,8 +251,8 @@ def _features(
     )
 
 
-def _relate(inputs: Inputs, n_threads: int, progress: Progress | None) -> Problem:
-    """Make the target's matrix and pass over the table once."""
+def _target_matrix(inputs: Inputs) -> TargetMatrix:
+    """Make the matrix that features are compared with."""
     features, measure, samples = inputs.features, inputs.measure, inputs.features.samples
     target = inputs.target.data.matrix(
         measure, samples, error=features.gram_error, n_features=features.n_features
@@ -251,7 +264,14 @@ def _relate(inputs: Inputs, n_threads: int, progress: Progress | None) -> Proble
             "Nothing of the target is left after centring and after what the covariates "
             "explain: nothing can depend on it."
         )
-    return relate(features, target, measure, n_threads=n_threads, progress=progress)
+    return target
+
+
+def _n_exact(inputs: Inputs) -> int:
+    """Features whose exact relevance the path will probably need; 0 if it needs that of all."""
+    if not inputs.penalty.penalty.alike:  # the largest relevance need not join first
+        return 0
+    return _EXACT_EACH * (inputs.goal.n_features or 0) + _EXACT_MORE
 
 
 def _solve(
@@ -380,7 +400,7 @@ def _selected_features(
             index=int(features.first[k]),
             weight=float(weights[k]),
             share=abs(float(weights[k])) / total,
-            relevance=float(problem.linear[k]),
+            relevance=float(problem.relevance[k]),
             neighbours=near,
             origin=origin(k),
             group=None if labels is None else str(labels[k]),

@@ -11,6 +11,7 @@ import numpy as np
 from hsiclasso._checks import is_number
 from hsiclasso._options import Option
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.dependence import Problem
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.penalties import ResolvedPenalty
 from hsiclasso.solvers import (
@@ -136,7 +137,7 @@ class Search:
 
     Attributes
     ----------
-    problem : QuadraticProblem
+    problem : Problem
         The quadratic.
     penalty : Penalty
     solver : str
@@ -146,7 +147,7 @@ class Search:
         Told the number of features after every step.
     """
 
-    problem: QuadraticProblem
+    problem: Problem
     penalty: Penalty
     solver: str
     n_samples: float
@@ -159,11 +160,12 @@ class Search:
     def path(self, goal: Goal) -> Path:
         """Follow the path to the goal."""
         if goal.criterion is not None:
-            return self._solve(Stop(alpha=self._best_alpha(goal)))
+            return self._solve(self.problem, Stop(alpha=self._best_alpha(goal)), report=self.report)
         alpha = goal.alpha or 0.0
         if goal.alpha_ratio is not None:
             alpha = goal.alpha_ratio * largest_alpha(self.problem, self.penalty)
-        return self._solve(Stop(goal.n_features, goal.n_groups, alpha))
+        stop = Stop(goal.n_features, goal.n_groups, alpha)
+        return self._solve(self.problem, stop, report=self.report)
 
     def fill(self, path: Path, selected: IntArray, goal: Goal) -> IntArray:
         """Features that make up the number asked for where the path ends before it.
@@ -178,28 +180,33 @@ class Search:
         found = selected[:0]
         for share in _FILLING_RIDGES:
             ridged = Ridged(self.problem, share * self.problem.target_norm2)
-            more = solve_path(
-                ridged, self.penalty, Stop(max_features=goal.n_features), solver=self.solver
-            )
+            more = self._solve(ridged, Stop(max_features=goal.n_features))
             entered = more.entered[np.isin(more.entered, more.breakpoints[-1].indices)]
             found = entered[~np.isin(entered, selected)]
             if found.size >= lacking:
                 break
         return found[:lacking]
 
-    def _solve(self, stop: Stop, alphas: FloatArray | None = None) -> Path:
-        return solve_path(
-            self.problem, self.penalty, stop, solver=self.solver, alphas=alphas, report=self.report
-        )
+    def _solve(self, quadratic: QuadraticProblem, stop: Stop, **options: Any) -> Path:
+        """Solve, and again if the path came to need a relevance that was only bounded.
+
+        Of a feature that never became a candidate, an upper bound on the relevance is all that
+        the path and its certificate need.
+        """
+        while True:
+            path = solve_path(quadratic, self.penalty, stop, solver=self.solver, **options)
+            if not self.problem.sharpen(path.candidates):
+                return path
 
     def _best_alpha(self, goal: Goal) -> float:
         """Penalty along the path at which the criterion is least."""
         most = goal.n_features or min(_CRITERION_FEATURES, self.penalty.n_features)
         if self.solver_name(goal) == "homotopy":
-            path = self._solve(Stop(max_features=most))
+            path = self._solve(self.problem, Stop(max_features=most), report=self.report)
         else:
             alphas = largest_alpha(self.problem, self.penalty) * _CRITERION_GRID
-            path = self._solve(Stop(most, goal.n_groups, float(alphas[-1])), alphas)
+            stop = Stop(most, goal.n_groups, float(alphas[-1]))
+            path = self._solve(self.problem, stop, alphas=alphas, report=self.report)
         values = information_criterion(
             path, self.problem, self.penalty, self.n_samples, goal.criterion or "bic"
         )

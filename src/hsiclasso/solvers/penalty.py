@@ -60,6 +60,13 @@ class Penalty:
     signed: bool = False
     ridge: float = 0.0
 
+    @property
+    def alike(self) -> bool:
+        """Whether weights are not negative and all features that may enter cost the same."""
+        used = self.weights[np.isfinite(self.weights)]
+        same = bool((used > 0).all()) and np.ptp(used) == 0 if used.size else False
+        return same and not self.signed and not self.grouped
+
     @classmethod
     def lasso(cls, weights: int | FloatArray, *, signed: bool = False) -> Penalty:
         """Return the l1 penalty on d features, or with a weight for each of them."""

@@ -1,0 +1,151 @@
+"""Compiled loops of screening; `tests/dependence/test_loops.py` has a NumPy twin of each."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from hsiclasso._compile import compiled, summing
+from hsiclasso._types import FloatArray, IntArray
+
+__all__ = ["LANES", "RUN", "column_moments", "sum_on_grid"]
+
+#: Rows of a target that are added up at once: those of a vector register.
+LANES = 8
+#: Samples that are added up in single precision before the sums are.
+RUN = 1024
+
+SingleArray = npt.NDArray[np.float32]
+
+_INDEX, _LANE = ir.IntType(64), ir.IntType(32)
+_VECTOR = ir.VectorType(ir.FloatType(), LANES)
+_FMA = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+
+
+@intrinsic
+def _add_to_nodes(_context: Any, table: Any, cell: Any, weights: Any, i: Any, rows: Any) -> Any:
+    """Add ``weights[q, i] * rows[i]`` to ``table[cell + q]`` for the four q.
+
+    `table` (m, LANES), `weights` (4, s) and `rows` (s, LANES) are C-contiguous singles. Numba does
+    not make vectors of straight-line code, so that the vectors are spelled out here.
+    """
+    signature = types.void(table, cell, weights, i, rows)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        sums, factors, added = (
+            context.make_array(kinds[k])(context, builder, args[k]) for k in (0, 2, 4)
+        )
+        cell, i = args[1], args[3]
+
+        def vector(array: Any, row: Any) -> Any:
+            place = builder.mul(row, _INDEX(LANES))
+            return builder.bitcast(builder.gep(array.data, [place]), _VECTOR.as_pointer())
+
+        row = builder.load(vector(added, i), align=4)
+        fma = cgutils.get_or_insert_function(builder.module, _FMA, f"llvm.fma.v{LANES}f32")  # type: ignore[no-untyped-call]
+        size = cgutils.unpack_tuple(builder, factors.shape)[1]  # type: ignore[no-untyped-call]
+        nothing, first = (
+            ir.Constant(_VECTOR, ir.Undefined),
+            ir.Constant(ir.VectorType(_LANE, LANES), None),
+        )
+        for q in range(4):
+            place = builder.add(builder.mul(_INDEX(q), size), i)
+            weight = builder.load(builder.gep(factors.data, [place]))
+            weight = builder.insert_element(nothing, weight, _LANE(0))
+            weight = builder.shuffle_vector(weight, nothing, first)
+            node = vector(sums, builder.add(cell, _INDEX(q)))
+            total = builder.call(fma, [weight, row, builder.load(node, align=4)])
+            builder.store(total, node, align=4)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@summing
+def column_moments(block: FloatArray, weights: FloatArray, out: FloatArray) -> None:
+    """Write least and largest value, mean and weighted variance of the rows of `block` (k, n).
+
+    `weights` is (n,) and `out` (k, 4).
+    """
+    total = 0.0
+    for i in range(weights.size):
+        total += weights[i]
+    for j in range(block.shape[0]):
+        row = block[j]
+        origin = row[0]
+        low, high, first, second = origin, origin, 0.0, 0.0
+        for i in range(row.size):
+            low = min(low, row[i])
+            high = max(high, row[i])
+        for i in range(row.size):
+            away = row[i] - origin
+            first += weights[i] * away
+            second += weights[i] * away * away
+        first /= total
+        out[j, 0] = low
+        out[j, 1] = high
+        out[j, 2] = origin + first
+        out[j, 3] = second / total - first * first
+
+
+@compiled
+def _place(
+    row: FloatArray, first: float, inverse: float, cells: npt.NDArray[np.int32],
+    weights: SingleArray,
+) -> None:  # fmt: skip
+    """Find the first of the four nodes of each value, and the weights (4, s) of these."""
+    for i in range(row.size):
+        place = (row[i] - first) * inverse
+        cell = math.floor(place)
+        cells[i] = np.int32(cell) - 1
+        f = np.float32(place - cell)
+        right, left = f + np.float32(1), f - np.float32(1)
+        outer, inner = left * (f - np.float32(2)), right * f
+        weights[0, i] = f * outer * np.float32(-1 / 6)
+        weights[1, i] = right * outer * np.float32(0.5)
+        weights[2, i] = inner * (f - np.float32(2)) * np.float32(-0.5)
+        weights[3, i] = inner * left * np.float32(1 / 6)
+
+
+@compiled
+def _add_up(
+    cells: npt.NDArray[np.int32], weights: SingleArray, rows: SingleArray, table: SingleArray
+) -> None:
+    for i in range(cells.size):
+        _add_to_nodes(table, np.int64(cells[i]), weights, i, rows)  # type: ignore[call-arg]
+
+
+@compiled
+def sum_on_grid(
+    block: FloatArray, columns: IntArray, first: FloatArray, inverse: FloatArray, rows: SingleArray,
+    sums: SingleArray,
+) -> None:  # fmt: skip
+    """Sum rows of a target over the samples, by the nodes that values are interpolated between.
+
+    Value x of row ``columns[j]`` of `block` (k, n) lies at ``(x - first[j]) * inverse[j]`` steps
+    from the first node; it must be one step at least from either end. `rows` (c, n, LANES) are
+    those of the target in chunks, and `sums` (columns, c, m, LANES) are added to.
+    """
+    n = block.shape[1]
+    cells = np.empty(RUN, dtype=np.int32)
+    weights = np.empty((4, RUN), dtype=np.float32)
+    table = np.empty((sums.shape[2], LANES), dtype=np.float32)
+    for j in range(columns.size):
+        for start in range(0, n, RUN):
+            size = min(n - start, RUN)
+            _place(block[columns[j]][start : start + size], first[j], inverse[j], cells, weights)
+            for c in range(rows.shape[0]):
+                table[:] = 0.0
+                _add_up(cells[:size], weights, rows[c][start : start + size], table)
+                total = sums[j, c]
+                for node in range(table.shape[0]):
+                    for lane in range(LANES):
+                        total[node, lane] += table[node, lane]

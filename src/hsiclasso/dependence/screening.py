@@ -1,0 +1,235 @@
+r"""A cheap pass that bounds the relevance of every feature from above.
+
+Most features are far from being selected, and all that the path needs of them is an upper bound
+on their relevance. This pass puts the values of a column on a grid (`hsiclasso.kernels.grid`) and
+adds up a short form of the target in single precision. With the feature map :math:`\phi` of the
+kernel, W the total weight of the samples and rows t of the short target :math:`T_1`,
+
+.. math:: b = \langle K, T\rangle
+    \le \Big(\sqrt{\tilde b + \rho V} + \eta\sqrt V\Big)^2
+    + \|T - T_1\|_F \operatorname{tr} \bar K , \qquad V = W \operatorname{tr} T_1 ,
+
+where :math:`\tilde b = \sum_t \|\sum_i t_i \tilde\phi(z_i)\|^2` is what is computed, :math:`\rho`
+is the squared norm that the features of the nodes leave out, and :math:`\eta` bounds the error of
+interpolation and rounding: by the Cauchy-Schwarz inequality
+:math:`\sum_t\|\sum_i t_i (\phi - \tilde\phi)(z_i)\|^2 \le \eta^2 W \operatorname{tr} T_1`.
+Rows of the target are centred, so that columns need not be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.features import Features
+from hsiclasso.dependence.relevance import Found, RelevancePass
+from hsiclasso.kernels import Factor, Grid, Measure
+from hsiclasso.kernels.grid import LEBESGUE
+from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
+from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
+
+__all__ = ["Screened", "ScreeningPass", "can_be_screened"]
+
+#: Relative error of the short target in the Frobenius norm.
+_TARGET_ERROR = 2e-4
+#: Magnitudes of scaled values that the grids reach to; columns beyond are related exactly.
+_REACHES = (4.5, 7.0, 10.0, 14.0)
+#: Relative error of Gram matrices that is usual.
+_USUAL_ERROR = 1e-6
+#: Half the range of a column in deviations, above which its variance is not trusted.
+_FAR = 1e5
+#: With fewer samples, relating columns exactly is as fast.
+_LEAST_SAMPLES = 256
+#: Largest relative rounding error of an operation in single precision.
+_UNIT = 2.0**-24
+
+
+@dataclass(frozen=True)
+class Screened:
+    """What screening finds for some features.
+
+    Attributes
+    ----------
+    found : Found
+        Estimates of the relevance; exact ones where `exact` says so.
+    upper : ndarray of shape (k,)
+        Upper bounds on the relevance.
+    exact : ndarray of bool of shape (k,)
+        Whether a feature was related exactly.
+    """
+
+    found: Found
+    upper: FloatArray
+    exact: BoolArray
+
+    @classmethod
+    def exactly(cls, found: Found) -> Screened:
+        """Return features all of which were related exactly."""
+        relevance = found.relevance[:, 0].copy()
+        return cls(found, relevance, np.ones(relevance.size, dtype=bool))
+
+    @classmethod
+    def together(cls, parts: list[Screened]) -> Screened:
+        """Join the results of blocks."""
+        return cls(
+            Found.together([part.found for part in parts]),
+            np.concatenate([part.upper for part in parts]),
+            np.concatenate([part.exact for part in parts]),
+        )
+
+
+def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) -> bool:
+    """Tell whether columns are dense numbers with one smooth kernel, and the measure is HSIC.
+
+    Whoever asks for a smaller error than the usual one wants all relevances exact.
+    """
+    return (
+        features.n_samples >= _LEAST_SAMPLES
+        and features.gram_error >= _USUAL_ERROR
+        and len(features.kernels) == 1
+        and features.kernels[0].grid(_REACHES[0]) is not None
+        and not features.joint
+        and not features.least_observed
+        and not measure.needs_gram
+        and isinstance(target, FactoredTarget)
+        and len(target.starts) == 1
+        and bool((target.signs > 0).all())
+        and features.source.levels(slice(0, 0)) is None
+        and features.source.stored(slice(0, 0)) is None
+    )
+
+
+class ScreeningPass:
+    """Bounds the relevance of blocks of features; an instance can be called from any thread.
+
+    Parameters
+    ----------
+    exact : RelevancePass
+        Relates columns that no grid serves.
+    """
+
+    def __init__(self, exact: RelevancePass) -> None:
+        assert isinstance(exact.target, FactoredTarget)
+        self.features = exact.features
+        self.exact = exact
+        self.kernel = exact.features.kernels[0]
+        samples = exact.samples
+        rows, self.dropped = _short_rows(exact.target, split=samples.plain)
+        self.trace = float(np.square(rows.unsplit()).sum())
+        # terms are weighed as well as rows; the constant comes last
+        dense = np.concatenate([rows.dense, samples.root[None] / np.sqrt(samples.total)])
+        self.n_dense = len(rows.dense)
+        self.dense = _in_lanes(dense * samples.root)
+        self.split = rows
+        self.tail = _in_lanes(rows.sparse)
+
+    def blocks(self) -> list[slice]:
+        """Cut the features into blocks that are read at once."""
+        return self.exact.blocks()
+
+    def __call__(self, part: slice) -> Screened:
+        """Screen a block of features."""
+        from hsiclasso.dependence._grid_loops import column_moments
+
+        numbers = np.arange(part.start, part.stop)
+        values = self.features.block(numbers)
+        moments = np.empty((len(values), 4))
+        column_moments(values, self.features.samples.shares[0], moments)
+        low, high, _, variance = moments.T
+        varies, width = low < high, float(self.kernel.widths[0])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            deviation = np.sqrt(variance)
+            size = 0.5 * high / deviation - 0.5 * low / deviation
+        # a variance that overflows, vanishes or is mostly rounding tells nothing
+        known = varies & (size < _FAR)
+        tier = np.where(known, np.searchsorted(_REACHES, size / width), len(_REACHES))
+        scale = deviation * width
+        found = Found.nothing(numbers.size, 1, self.features.n_samples)
+        found.varies[:] = varies
+        upper = np.zeros(numbers.size)
+        tails = np.ascontiguousarray(values[:, self.split.tail])
+        for number in np.unique(tier[varies]).tolist():
+            some = np.flatnonzero(varies & (tier == number))
+            if number == len(_REACHES):
+                self.exact.relate_values(self.kernel, values[some], some, found)
+                upper[some] = found.relevance[some, 0]
+                continue
+            grid = self.kernel.grid(_REACHES[number])
+            assert grid is not None
+            inverse = 1 / (scale[some] * grid.step)
+            first = 0.5 * low[some] + 0.5 * high[some] + grid.first * scale[some]
+            cross = _cross(grid, values, some, first, inverse, self.dense)
+            others = _cross(grid, tails, some, first, inverse, self.tail)
+            found.relevance[some, 0], upper[some] = self._bound(grid, cross, others)
+        return Screened(found, upper, ~varies | (tier == len(_REACHES)))
+
+    def _bound(
+        self, grid: Grid, cross: FloatArray, others: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Estimate relevance (k,) and bound it from above, given products (k, r, rows) on a grid.
+
+        `cross` has those with the rows that vary everywhere, and `others` those on the tail.
+        """
+        constant, cross = cross[:, :, self.n_dense], cross[:, :, : self.n_dense]
+        offset = self.split.offset
+        # rows are split only where there are no weights: the constant row is 1 / sqrt(n)
+        others = others[:, :, : offset.size] + (
+            np.sqrt(self.features.n_samples) * constant[:, :, None] * offset
+        )
+        estimate = np.einsum("kra,kra->k", cross, cross) + np.einsum("kra,kra->k", others, others)
+        total = self.features.samples.total
+        room = total * self.trace
+        off = grid.error + LEBESGUE * _rounding(self.features.n_samples, grid.n_nodes)
+        mean = np.sqrt(np.einsum("kr,kr->k", constant, constant))
+        spread = total - np.square(np.maximum(mean - off * np.sqrt(total), 0.0))
+        root = np.sqrt(estimate + grid.left_out * room) + off * np.sqrt(room)
+        return estimate, np.square(root) + self.dropped * spread
+
+
+def _cross(
+    grid: Grid, values: FloatArray, columns: IntArray, first: FloatArray, inverse: FloatArray,
+    rows: npt.NDArray[np.float32],
+) -> FloatArray:  # fmt: skip
+    """Features of columns of (k, s) times rows of a target: (columns, r, rows)."""
+    from hsiclasso.dependence._grid_loops import LANES, sum_on_grid
+
+    sums = np.zeros((columns.size, len(rows), grid.n_nodes, LANES), dtype=np.float32)
+    sum_on_grid(values, columns, first, inverse, rows, sums)
+    cross = (grid.single_rows @ sums).astype(np.float64)
+    return np.asarray(cross.transpose(0, 2, 1, 3).reshape(columns.size, len(grid.rows), -1))
+
+
+def _rounding(n: int, n_nodes: int) -> float:
+    """Bound the relative rounding error of sums over samples and nodes in single precision."""
+    from hsiclasso.dependence._grid_loops import RUN
+
+    # additions within a run, of runs, and over nodes; and a few operations for each weight
+    return float((min(n, RUN) + n / RUN + n_nodes + 8) * _UNIT)
+
+
+def _short_rows(target: FactoredTarget, *, split: bool) -> tuple[SplitRows, float]:
+    """Return the main rows of a target, and a bound on the norm of what they leave out of T."""
+    rows, _ = target.whole
+    eigenvalues, vectors = np.linalg.eigh(rows @ rows.T)
+    eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
+    norm = float(np.linalg.norm(eigenvalues))
+    tails = np.sqrt(np.append(np.cumsum(np.square(eigenvalues[::-1]))[::-1], 0.0))
+    rank = max(1, int(np.argmax(tails <= _TARGET_ERROR * norm)))
+    main = vectors[:, :rank].T @ rows
+    dropped = float(tails[rank]) + _TARGET_ERROR * norm
+    if not split:
+        return dense_rows(main), dropped
+    return split_rows(Factor(main, eigenvalues[:rank], 0.0), _TARGET_ERROR), dropped
+
+
+def _in_lanes(rows: FloatArray) -> npt.NDArray[np.float32]:
+    """Lay rows (r, s) out in chunks of lanes, sample by sample: (c, s, LANES) singles."""
+    from hsiclasso.dependence._grid_loops import LANES
+
+    n_chunks = -(-len(rows) // LANES)
+    padded = np.zeros((n_chunks * LANES, rows.shape[1]), dtype=np.float32)
+    padded[: len(rows)] = rows
+    return np.ascontiguousarray(padded.reshape(n_chunks, LANES, rows.shape[1]).transpose(0, 2, 1))
