@@ -7,15 +7,12 @@ import time
 
 import pytest
 
-from hsiclasso.dependence.running import Threads, in_threads
+from hsiclasso.dependence.running import Threads
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_results_come_in_the_order_of_the_pieces(n_threads):
     assert list(Threads(n_threads).map(lambda i: i * i, range(20))) == [i * i for i in range(20)]
-    done = []
-    in_threads(done.append, range(5), n_threads)
-    assert sorted(done) == list(range(5))
 
 
 def test_jobs_are_threads():

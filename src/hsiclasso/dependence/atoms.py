@@ -89,7 +89,7 @@ class AtomColumns:
         """Expand some of the columns, which are scaled."""
         return kernel.expand(self.values, which, allowed, self.weights)
 
-    def moments(self, terms: Terms, rows: TargetRows, *, with_gram: bool) -> Moments:
+    def moments(self, terms: Terms, rows: TargetRows, with_gram: bool) -> Moments:
         """Multiply the terms of columns with the target's rows and with each other."""
         columns = terms.columns
         phi = terms.on(slice(None), slice(None))

@@ -139,7 +139,7 @@ class DenseColumns:
         """Return the samples on which a column is observed."""
         return samples if self.known is None else samples.only(self.known[column])
 
-    def moments(self, terms: Terms, rows: TargetRows, *, with_gram: bool) -> Moments:
+    def moments(self, terms: Terms, rows: TargetRows, with_gram: bool) -> Moments:
         """Multiply the terms of columns with the target's rows and with each other."""
         c, size = terms.columns.size, terms.n_rows
         both = np.zeros((c, size, rows.width))

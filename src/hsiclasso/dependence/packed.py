@@ -13,7 +13,7 @@ import numpy as np
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.products import ScaledColumns
-from hsiclasso.dependence.running import in_threads
+from hsiclasso.dependence.running import Threads
 from hsiclasso.kernels import Gaussian, Measure
 
 __all__ = ["PackedProducts", "can_be_packed"]
@@ -103,7 +103,8 @@ class PackedProducts:
             self._gram_norm2[rows[part]] = norm2
 
         parts = [slice(start, start + _STEP) for start in range(0, rows.size, _STEP)]
-        in_threads(fill, parts, self._n_threads if rows.size >= _MANY else 1)
+        for _ in Threads(self._n_threads if rows.size >= _MANY else 1).map(fill, parts):
+            pass
 
     def _keep(self, wanted: IntArray) -> None:
         """Make the packed matrices of features for good, unless they are there."""

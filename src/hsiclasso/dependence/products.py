@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.features import Features, Matrix, Scaled
-from hsiclasso.dependence.running import Threads, in_threads
+from hsiclasso.dependence.running import Threads
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
 
@@ -118,7 +118,9 @@ class FactorProducts:
         """Return the squared Frobenius norms of the matrices of some features."""
         numbers = wanted.tolist()
         unknown = np.array([k for k in numbers if k not in self._norm2], dtype=np.int64)
-        self._for_parts(lambda part: self.matrices(unknown[part]), unknown.size)
+        parts = self._parts(unknown)
+        for _ in self._threads(unknown).map(self.matrices, parts):
+            pass  # making a matrix notes its norm
         return np.array([self._norm2[k] for k in numbers])
 
     def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
@@ -132,21 +134,22 @@ class FactorProducts:
 
     def inner_products(self, rows: IntArray, cols: IntArray, *, keep: bool = False) -> FloatArray:
         """Return the inner products of features `rows` and `cols`, whose factors may be kept."""
-        out = np.empty((rows.size, cols.size))
-        right = self.matrices(cols, keep=keep)
+        right, threads = self.matrices(cols, keep=keep), self._threads(rows)
+        # few columns are shared out among threads by samples, many by columns
+        spare = Threads(1 if threads.n_threads > 1 else self._n_threads)
 
-        def fill(part: slice) -> None:
-            # few columns are shared out among threads by samples, many by columns
-            spare = self._n_threads if out.shape[0] < self._many else 1
-            out[part] = inner_products(self.matrices(rows[part]), right, spare)
+        def multiply(part: IntArray) -> FloatArray:
+            return inner_products(self.matrices(part), right, spare)
 
-        self._for_parts(fill, rows.size)
-        return out
+        return np.concatenate(list(threads.map(multiply, self._parts(rows))))
 
-    def _for_parts(self, fill: Callable[[slice], object], size: int) -> None:
-        parts = [slice(start, start + self._step) for start in range(0, size, self._step)]
-        # starting threads costs more than a few small products
-        in_threads(fill, parts, self._n_threads if size >= self._many else 1)
+    def _parts(self, rows: IntArray) -> list[IntArray]:
+        """Cut features into parts whose stacked factors are small; none is one empty part."""
+        return np.split(rows, range(self._step, rows.size, self._step))
+
+    def _threads(self, rows: IntArray) -> Threads:
+        """Return the threads for so many features: a few products are done before they start."""
+        return Threads(self._n_threads if rows.size >= self._many else 1)
 
     def _recall(self, number: int, keep: bool) -> Matrix:
         if number in self._kept:
@@ -193,13 +196,13 @@ def _patterns(unknown: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
             yield np.flatnonzero(which.ravel() == i), np.flatnonzero(missing)
 
 
-def inner_products(left: list[Matrix], right: list[Matrix], n_threads: int) -> FloatArray:
+def inner_products(left: list[Matrix], right: list[Matrix], threads: Threads) -> FloatArray:
     """Inner products of matrices, factored or known by their products."""
     rows, cols = (np.array([isinstance(m, Factor) for m in side]) for side in (left, right))
     out = np.zeros((len(left), len(right)))
     above, beside = ([m for m in side if isinstance(m, Factor)] for side in (left, right))
     if above and beside:
-        out[np.ix_(rows, cols)] = _energies(above, beside, n_threads)
+        out[np.ix_(rows, cols)] = _energies(above, beside, threads)
     for j, matrix in enumerate(right):
         if isinstance(matrix, LaplaceMatrix):
             out[:, j] = [_with_recursion(other, matrix) for other in left]
@@ -215,7 +218,7 @@ def _with_recursion(other: Matrix, matrix: LaplaceMatrix) -> float:
     return matrix.energy(other.rows)
 
 
-def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatArray:
+def _energies(left: list[Factor], right: list[Factor], threads: Threads) -> FloatArray:
     """Squared Frobenius norms of ``F_k F_l'`` for k in `left` and l in `right`.
 
     The products are summed over runs of samples, so that stacked factors stay in cache.
@@ -237,7 +240,7 @@ def _energies(left: list[Factor], right: list[Factor], n_threads: int) -> FloatA
             product = product + stacked @ others.T
         return np.asarray(product)
 
-    energies = np.square(sum(Threads(n_threads).map(multiply, range(0, n, share))))
+    energies = np.square(sum(threads.map(multiply, range(0, n, share))))
     return np.add.reduceat(np.add.reduceat(energies, right_starts, axis=1), left_starts, axis=0)
 
 

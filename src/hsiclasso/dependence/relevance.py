@@ -287,10 +287,29 @@ class RelevancePass:
                 some = which[hopeless == exact]
                 allowed = (shares * limits[which])[hopeless == exact]
                 for terms in columns.expand(kernel, varying[some], allowed):
-                    relevance, bounds = self._found(kernel, columns, terms, totals, bool(exact))
+                    total = totals[terms.columns]
+                    observed = total / self.samples.total
+                    scale = kernel.observed_scale(observed)
+                    if self.target.factored:
+                        moments = columns.moments(terms, self.rows, self._with_gram(terms, exact))
+                        relevance, bounds = relevance_and_error(
+                            moments.scaled(scale), self.measure, total, self.rows.signs,
+                            self.rows.starts,
+                        )  # fmt: skip
+                    else:
+                        relevance, bounds = self._by_products(columns, terms, scale)
+                    relevance = (
+                        relevance * np.asarray(self.measure.restoration(observed))[..., None]
+                    )
                     found.relevance[places[terms.columns]] = relevance
                     found.error[places[terms.columns]] = bounds
             refinement.errors[which] = found.error[places[varying[which]]]
+
+    def _with_gram(self, terms: Terms, exact: bool) -> bool:
+        """Tell whether products of the terms with each other are needed."""
+        # of terms that leave nothing out, only the norm tells what covariates explain wholly
+        explained = self.samples.covariates is not None and not terms.left.any()
+        return bool(exact or explained or self.measure.needs_gram)
 
     def _recursion(self, columns: Any, j: int) -> Any:
         """Relevance of a scaled column with a Laplace kernel, exactly."""
@@ -301,28 +320,7 @@ class RelevancePass:
             return 0.0
         return self.target.inner(self.measure.finish(matrix))
 
-    def _found(
-        self, kernel: Kernel, columns: Any, terms: Terms, totals: FloatArray, exact: bool
-    ) -> tuple[FloatArray, FloatArray]:
-        """Relevance (c, m) and relative error bound (c,) of the columns of terms."""
-        total = totals[terms.columns]
-        observed = total / self.samples.total
-        scale = kernel.observed_scale(observed)
-        if self.target.factored:
-            # of terms that leave nothing out, only the norm tells what covariates explain wholly
-            explained = self.samples.covariates is not None and not terms.left.any()
-            with_gram = exact or explained or self.measure.needs_gram
-            moments = columns.moments(terms, self.rows, with_gram=with_gram).scaled(scale)
-            relevance, bound = relevance_and_error(
-                moments, self.measure, total, self.rows.signs, self.rows.starts
-            )
-        else:
-            relevance, bound = self._by_products(columns, terms, scale)
-        return relevance * np.asarray(self.measure.restoration(observed))[..., None], bound
-
-    def _by_products(
-        self, columns: DenseColumns, terms: Terms, scale: Any
-    ) -> tuple[FloatArray, FloatArray]:
+    def _by_products(self, columns: Any, terms: Terms, scale: Any) -> tuple[FloatArray, FloatArray]:
         """Relate columns to a target that is known by its products."""
         size = terms.columns.size
         scales = np.broadcast_to(scale, size)

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from joblib import effective_n_jobs
 
-__all__ = ["Runner", "Threads", "in_threads"]
+__all__ = ["Runner", "Threads"]
 
 Piece = TypeVar("Piece")
 Found = TypeVar("Found")
@@ -55,9 +55,3 @@ class Threads:
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-
-
-def in_threads(work: Callable[[Piece], object], pieces: Sequence[Piece], n_threads: int) -> None:
-    """Run work whose result is not needed on every piece."""
-    for _ in Threads(n_threads).map(work, pieces):
-        pass
