@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hsiclasso._checks import did_you_mean
 from hsiclasso._types import IntArray
 from hsiclasso.errors import InvalidInputError
 
@@ -95,7 +95,7 @@ def lay_out(file: Path, names: list[str], roles: Roles) -> Layout:
             if name not in known:
                 raise InvalidInputError(
                     f"{what} names {name!r}, which is not a column of {file}"
-                    f"{_similar(name, names)}: give the name of one of its columns."
+                    f"{did_you_mean(name, names)}: give the name of one of its columns."
                 )
     _check_roles(roles)
     _check_unique(file, names, roles.drop)
@@ -153,7 +153,7 @@ def _refuse_target(file: Path, names: Sequence[str], target: str) -> NoReturn:
             "separated otherwise than its suffix says; .csv stands for commas, .tsv for tabs."
         )
     raise InvalidInputError(
-        f"{target!r}, the target, is not a column of {file}{_similar(target, names)}: give the "
+        f"{target!r}, the target, is not a column of {file}{did_you_mean(target, names)}: give the "
         "name of one of its columns."
     )
 
@@ -181,13 +181,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _similar(name: str, names: Sequence[str]) -> str:
-    """Suggest names that are spelled alike."""
-    lower = [other for other in names if other.lower() == name.lower()]
-    close = lower or difflib.get_close_matches(name, names, n=3)
-    return f" (did you mean {' or '.join(map(repr, close[:3]))}?)" if close else ""
 
 
 def quoted(names: Sequence[str]) -> str:

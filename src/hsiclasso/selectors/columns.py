@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from hsiclasso._checks import did_you_mean
 from hsiclasso._types import IntArray
 from hsiclasso.data import Source
 from hsiclasso.dependence import Features
@@ -114,6 +114,5 @@ class FeatureFinder:
 
 
 def close_matches(name: Any, names: Iterable[str]) -> str:
-    """Suggest names that are spelt alike."""
-    close = difflib.get_close_matches(str(name), [str(other) for other in names], n=3)
-    return f"did you mean {', '.join(map(repr, close))}?" if close else "check the spelling."
+    """Suggest names that are spelt alike, or a look at the spelling."""
+    return did_you_mean(name, names).strip(" ()") or "check the spelling."
