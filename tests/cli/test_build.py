@@ -171,7 +171,7 @@ BY_DATA = (
     ("-t sex --transform rank", "or say what it is with --kind."),
     ("--survival risk lab1", "but an event is 1"),
     ("-t risk --covariate-method subtract", "--covariate-method subtract has no meaning without"),
-    ("-t risk --solver homotopy --penalty elastic_net", "--solver homotopy serves the penalties"),
+    ("-t risk --solver homotopy --penalty elastic_net", "--solver homotopy cannot solve"),
     ("--affinity wide.npy", "wide.npy holds an array of shape (2, 3)"),
     ("--affinity small.npy", "shape (2, 2), but it needs one row and one column"),
 )

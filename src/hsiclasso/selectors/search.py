@@ -1,4 +1,4 @@
-"""Where a path ends, and what is done where it ends too early."""
+"""Where a path is to end, and what is done if it ends earlier."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from hsiclasso.solvers import (
     Ridged,
     Status,
     Stop,
-    choose_solver,
     largest_alpha,
     solve_path,
 )
@@ -32,9 +31,9 @@ Criterion = Literal["aic", "bic"]
 _DEFAULT_FEATURES = 10
 #: Most features among which an information criterion chooses.
 _CRITERION_FEATURES = 50
-#: Penalties, as shares of the largest, among which it chooses where there is no exact path.
+#: Penalties among which it chooses if there is no exact path, as shares of the largest one.
 _CRITERION_GRID = np.geomspace(1.0, 1e-3, 50)
-#: Ridge parts that are tried to make up a number of features, relative to the target's norm.
+#: Ridge parts that are tried to reach a number of features, relative to the target's norm.
 _FILLING_RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 
 
@@ -97,7 +96,7 @@ def resolve_goal(
 ) -> Goal:
     """Check where to stop against the table, and fill in the default.
 
-    Whichever of several stops comes first as the penalty falls ends the path.
+    Of several stops, the first that the falling penalty reaches ends the path.
     """
     penalty, kept = resolved.penalty, resolved.kept.size
     available = int(np.isfinite(penalty.weights).sum())
@@ -140,6 +139,7 @@ class Search:
         The quadratic.
     penalty : Penalty
     solver : str
+        Its name, never ``"auto"``.
     n_samples : float
         For the information criteria.
     report : callable or None
@@ -152,10 +152,6 @@ class Search:
     n_samples: float
     report: Callable[[int], None] | None = None
 
-    def solver_name(self, goal: Goal) -> str:
-        """Solver that serves the goal."""
-        return choose_solver(self.solver, self.penalty, by_groups=goal.n_groups is not None)
-
     def path(self, goal: Goal) -> Path:
         """Follow the path to the goal."""
         if goal.criterion is not None:
@@ -166,10 +162,10 @@ class Search:
         return self._solve(Stop(goal.n_features, goal.n_groups, alpha))
 
     def fill(self, path: Path, selected: IntArray, goal: Goal) -> IntArray:
-        """Features that make up the number asked for where the path ends before it.
+        """Features that make up the number asked for if the path ends before it.
 
-        An elastic net goes on: its ridge part shares weight among similar features, and so lets
-        in those that the path had no use for. They come in the order in which it does.
+        An elastic net goes on: its ridge part shares weight among similar features, and so selects
+        features that add nothing to those on the path, in the order in which they enter.
         """
         lacking = (goal.n_features or 0) - selected.size
         filling = path.status is Status.PATH_END and goal.criterion is None
@@ -195,7 +191,7 @@ class Search:
     def _best_alpha(self, goal: Goal) -> float:
         """Penalty along the path at which the criterion is least."""
         most = goal.n_features or min(_CRITERION_FEATURES, self.penalty.n_features)
-        if self.solver_name(goal) == "homotopy":
+        if self.solver == "homotopy":
             path = self._solve(Stop(max_features=most))
         else:
             alphas = largest_alpha(self.problem, self.penalty) * _CRITERION_GRID

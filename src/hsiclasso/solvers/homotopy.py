@@ -34,12 +34,12 @@ __all__ = ["nonnegative_lasso_path"]
 
 #: Penalties closer than this, relative to the largest one, are the same.
 _TIE = 1e-13
-#: A correlation that gains less on the penalty, per unit of it, runs parallel to it.
+#: A correlation whose lead on the falling penalty grows by less, per unit of it, is parallel to it.
 _PARALLEL = 1e-10
 #: Breakpoints after which a path is given up; one of d features seldom has more than 3 d.
 _MAX_STEPS = 200_000
-#: Candidates refined at once: at least so many, and this part of those that were pulled; doubled
-#: as long as the next event is not certain.
+#: Candidates refined at once: at least `_BATCH`, and one in `_PART` of those that were pulled. The
+#: number doubles until the next event is certain.
 _BATCH, _PART = 16, 2
 #: Refined candidates whose rows are kept complete as features join.
 _NEAR = 64
@@ -64,9 +64,9 @@ def nonnegative_lasso_path(
     penalty : Penalty, optional
         A (weighted) l1 penalty; that of the plain lasso by default.
     max_features : int, optional
-        Stop with this many positive weights, features without penalty counting as such: at the
-        smallest penalty of the first segment of the path that has them, or in its middle if the
-        segment ends because one is dropped.
+        Stop with this many positive weights; features without penalty count as such. The path ends
+        at the smallest penalty of the first segment that has them, or in its middle if the segment
+        ends because one is dropped.
     alpha_min : float
         Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
     report : callable, optional
@@ -190,7 +190,7 @@ class _Homotopy:
         self.weights = np.maximum(self.line, 0.0)
 
     def _look_ahead(self) -> None:
-        """Have the first candidates at hand when the first feature joins."""
+        """Pull the first candidates before the first feature joins."""
         if not self.candidates.n_slots:
             self.candidates.pull(min(_BATCH, self.bound.size))
             self.joins = self.candidates.limit[: self.candidates.n_pulled]
@@ -223,7 +223,7 @@ class _Homotopy:
                 self.dependent.append(joiner)
                 self.open[joiner] = False
             elif self._restore_signs(refused):
-                tied = self._tied(refused)  # with those that depended on one that left
+                tied = self._tied(refused)  # also those that depended on one that left
 
     def _fastest(self, tied: IntArray) -> int | None:
         """Return the tied candidate whose correlation outruns the penalty most, if any does."""
@@ -265,7 +265,7 @@ class _Homotopy:
             stuck = np.flatnonzero(at_zero & (free <= 0.0))
             if not stuck.size:
                 return left
-            # how far towards the free direction each of them allows to go
+            # how far towards the free direction each of them lets us go
             way = old[stuck] - free[stuck]
             share = np.maximum(old[stuck], 0.0) / np.where(way == 0.0, 1.0, way)
             step = share.min()
@@ -306,12 +306,12 @@ class _Homotopy:
     def _doubtful(self, possible: FloatArray, reached: float, batch: int) -> IntArray:
         """Return unrefined candidates that might join first, if any might before `reached`."""
         first = self.candidates.n_pulled
-        # of a candidate that was not pulled, the relevance limits the penalty at which it joins
+        # the relevance of a candidate that was not pulled limits the penalty at which it joins
         possible = np.concatenate((possible, self.candidates.limit[first : first + batch]))
         n_doubtful = int(np.count_nonzero(possible > reached - self.tie))
         if not n_doubtful:
             return np.zeros(0, dtype=np.int64)
-        # a request for a few costs as much as one for some more, which will be in doubt soon
+        # a few more cost nothing in the same request, and will soon be in doubt too
         best = _largest(possible, min(max(n_doubtful, _BATCH), batch))
         return best[possible[best] > -np.inf]
 
@@ -342,8 +342,8 @@ class _Homotopy:
     def _give_slots(self, joining: int) -> None:
         """Ask for the column of a feature that joins, and for those of the likely next ones.
 
-        On the segment above, most of the next features to join were already next in line. Only
-        the rows of candidates that are near to joining get the new entries.
+        The candidates that were closest to joining on the segment above are usually those that join
+        next. Only the rows of candidates that are close to joining get the new entries.
         """
         candidates, n = self.candidates, self.joins.size
         waiting = candidates.complete[:n] & (candidates.slot_of[:n] < 0) & self.open[:n]
@@ -378,8 +378,8 @@ class _Homotopy:
     def _aim(self) -> None:
         """Find the line that the weights of the active features are on, from this penalty down.
 
-        The weights are computed afresh, for those of the segment above belong to another line:
-        the least error in the penalty at which they meet would grow from segment to segment.
+        The weights are computed again instead of continuing the segment above: a small error in the
+        penalty at which two segments meet would grow from segment to segment.
         """
         right = np.empty((2, self.active.size), dtype=np.longdouble)
         joined = self.candidates.joined[self.active]

@@ -7,9 +7,8 @@ All are of one form, over :math:`a \ge 0` unless signs are free,
 
 A *unit* is what enters as a whole: a group, or a feature that belongs to none. The ridge part,
 which makes an elastic net, keeps no feature at zero. At one size :math:`\lambda` of the penalty it
-adds :math:`\lambda r_k` to the diagonal of G, and what remains is a problem without it: this is how
-all solvers treat it. A ridge part that does not follow the penalty is a property of the quadratic
-(`Ridged`).
+adds :math:`\lambda r_k` to the diagonal of G: all solvers then solve a problem without it. A ridge
+part that does not grow with the penalty belongs to the quadratic (`Ridged`).
 """
 
 from __future__ import annotations
@@ -87,8 +86,8 @@ class Penalty:
         l1_ratio : float
             Share :math:`\rho` of the l1 part: 1 is the lasso. With 0 no feature would be zero.
         scale : float
-            Number s that the ridge part is multiplied by, so that `l1_ratio` means the same
-            whatever the scale of G.
+            Factor s of the ridge part. It makes the effect of `l1_ratio` independent of the scale
+            of G.
         signed : bool
             Whether weights of features may be negative.
 
@@ -100,8 +99,8 @@ class Penalty:
         """
         if not 0 < l1_ratio <= 1:
             raise InvalidInputError(
-                f"l1_ratio={l1_ratio!r}, but the share of the l1 part must be greater than 0, for "
-                "it is what keeps features at zero, and at most 1 (lasso)."
+                f"l1_ratio={l1_ratio!r}, but the share of the l1 part must be at most 1 (lasso) "
+                "and greater than 0, because only the l1 part keeps features at zero."
             )
         if not (np.isfinite(scale) and scale > 0):
             raise InvalidInputError(
@@ -241,7 +240,7 @@ class UnitPenalty:
 
     @cached_property
     def ridges(self) -> FloatArray:
-        """Ridge part of each feature, shape (m,); none of one that is excluded."""
+        """Ridge part of each feature, shape (m,); 0 for excluded ones."""
         return np.where(np.isfinite(self.weights), self.weights, 0.0) * self.ridge
 
     @cached_property
@@ -269,7 +268,7 @@ class UnitPenalty:
         return np.maximum(z - cut, 0.0)
 
     def excess(self, c: FloatArray, alpha: float) -> FloatArray:
-        """By how much each unit's correlations exceed what keeps it at zero, shape (u,)."""
+        """Excess of each unit's correlations over the penalty that keeps it at zero, shape (u,)."""
         return self.norms(self.threshold(c, alpha)) - alpha * self.unit_weights
 
     def critical(self, c: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ class QuadraticProblem(Protocol):
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return G[rows][:, cols]. All entries must be non-negative.
 
-        Entries may be asked for more than once: if they are dear, they should be remembered.
+        Entries may be asked for more than once: keep them if they are expensive.
         """
 
 
@@ -66,20 +66,10 @@ class ExplicitProblem:
 
 
 @dataclass(frozen=True)
-class Ridged:
-    r"""A problem with a fixed ridge part :math:`\tfrac12\rho\|a\|^2`.
-
-    The ridge part of `Penalty.elastic_net` follows the penalty; this one does not.
-
-    Parameters
-    ----------
-    problem : QuadraticProblem
-    ridge : float
-        :math:`\rho`, added to the diagonal of G.
-    """
+class _Derived:
+    """A problem made from another one with the same target."""
 
     problem: QuadraticProblem
-    ridge: float
 
     @property
     def linear(self) -> FloatArray:
@@ -91,6 +81,22 @@ class Ridged:
         """Squared norm of the target."""
         return self.problem.target_norm2
 
+
+@dataclass(frozen=True)
+class Ridged(_Derived):
+    r"""A problem with a fixed ridge part :math:`\tfrac12\rho\|a\|^2`.
+
+    The ridge part of `Penalty.elastic_net` grows with the penalty; this one does not.
+
+    Parameters
+    ----------
+    problem : QuadraticProblem
+    ridge : float
+        :math:`\rho`, added to the diagonal of G.
+    """
+
+    ridge: float
+
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k] + ridge."""
         return self.problem.diagonal(rows) + self.ridge
@@ -101,7 +107,7 @@ class Ridged:
 
 
 @dataclass(frozen=True)
-class Among:
+class Among(_Derived):
     """A problem restricted to some of its features.
 
     Parameters
@@ -110,18 +116,12 @@ class Among:
     features : ndarray of int
     """
 
-    problem: QuadraticProblem
     features: IntArray
 
     @property
     def linear(self) -> FloatArray:
-        """Relevance b."""
+        """Relevance b of these features."""
         return self.problem.linear[self.features]
-
-    @property
-    def target_norm2(self) -> float:
-        """Squared norm of the target."""
-        return self.problem.target_norm2
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k]."""

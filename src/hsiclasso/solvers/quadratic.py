@@ -19,7 +19,7 @@ _FINISH_STEPS = 30
 _HALVINGS = 30
 #: Curvature below which a direction of the support counts as flat, relatively.
 _LEAST_CURVATURE = 1e-14
-#: Changes of the objective, relative to the squared norm of the target, that mean nothing.
+#: Changes of the objective below this share of the squared norm of the target are rounding.
 _ROUNDING = 1e-15
 
 
@@ -118,10 +118,10 @@ def relative_gap(
 
 
 def finish(problem: SmallProblem, a: FloatArray) -> FloatArray:
-    """Minimise over the support of `a`, by Newton's method, dropping what would change sign.
+    """Minimise over the support of `a` by Newton's method; drop features that would change sign.
 
-    On the support the objective is smooth; without groups it is quadratic and one step per
-    dropped feature is exact. The result has no larger an objective than `a`, but for rounding.
+    On the support the objective is smooth; without groups it is quadratic, and one step per
+    dropped feature is exact. Up to rounding, the objective does not grow.
     """
     for _ in range(_FINISH_STEPS + a.size):
         better = _newton_step(problem, a)

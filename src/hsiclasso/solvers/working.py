@@ -27,7 +27,7 @@ InnerSolver = Callable[[SmallProblem, FloatArray, float], FloatArray]
 
 #: Relative duality gap of a solution that counts as solved.
 GAP = 1e-10
-#: Share of that gap that the inner solver may leave.
+#: Gap that the inner solver may leave, as a share of `GAP`.
 _INNER = 1e-3
 #: Smallest excess of a correlation over the penalty that counts, relative to the largest relevance.
 _VIOLATION = 1e-13
@@ -35,7 +35,7 @@ _VIOLATION = 1e-13
 _ROUNDING_SHARE = 1e-12
 #: Least number of units that enter at once.
 _ENTER = 8
-#: Norm assumed for a matrix that was never made: it excludes nothing, and its square is finite.
+#: Norm assumed for a matrix that was never made: so large that it excludes no feature.
 _UNKNOWN = 1e150
 _MAX_ROUNDS = 1000
 
@@ -125,7 +125,7 @@ class WorkingSet:
     def _critical(self) -> FloatArray:
         """Upper bounds on the penalty at which each penalised pulled unit would join.
 
-        Only features without penalty have a weight, and so the ridge part is none.
+        There is no ridge part, because only features without penalty have a weight.
         """
         penalty = self.candidates.penalty
         bounds = self.candidates.bounds(self.weights, 0.0)
@@ -188,7 +188,7 @@ class WorkingSet:
 
 
 def _without_dust(small: SmallProblem, weights: FloatArray) -> FloatArray:
-    """Set weights to zero that contribute no more than rounding errors, as those of copies do."""
+    """Set weights to zero that contribute only rounding errors, such as those of copies."""
     part = np.abs(weights) * np.sqrt(np.diag(small.gram))
     return np.where(part > _ROUNDING_SHARE * np.sqrt(small.target_norm2), weights, 0.0)
 
