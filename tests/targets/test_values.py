@@ -142,7 +142,7 @@ def test_kernel_of_the_target(kind):
         InvalidInputError, match=r"missing='impute' is unknown: .*'error' or 'drop'"
     ):
         kind(missing="impute").prepare(y, 4)
-    message = r"y has several columns, and the laplace kernel is for single ones: take outputs="
+    message = r"y has several columns, and the laplace kernel takes only one: pass outputs="
     with pytest.raises(InvalidInputError, match=message):
         kind(kernel="laplace", outputs="joint").prepare(y, 4)
 

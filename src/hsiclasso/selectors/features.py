@@ -248,8 +248,8 @@ class _Rules:
         if len(columns) > 1 and not kernel.joins_columns:
             others = one_of(name for name, make in KERNELS.items() if make().joins_columns)
             raise InvalidInputError(
-                f"joint feature {name!r} has several columns, and the {kernel.name} kernel is for "
-                f"single ones: take {others} for it."
+                f"joint feature {name!r} has several columns, and the {kernel.name} kernel takes "
+                f"only one: use {others} for it."
             )
         return kernel
 

@@ -19,7 +19,8 @@ class Classes(ValueTarget):
     kernel : str or Kernel, default="auto"
         ``"auto"`` is the delta kernel of the paper, which divides by the size of a class.
     outputs : {"auto", "joint", "average"}, default="auto"
-        One kernel on several columns together, or one for each, averaged; ``"auto"`` averages.
+        ``"joint"`` takes one kernel on several columns together, ``"average"`` one for each and
+        their mean; ``"auto"`` is ``"average"``.
     missing : {"error", "drop"}, default="error"
         Whether samples without a target are refused or dropped.
 

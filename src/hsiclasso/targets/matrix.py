@@ -28,8 +28,8 @@ __all__ = [
 
 #: Samples up to which a matrix of all pairs is cheap.
 DENSE = 4000
-#: Share of a squared norm that is rounding, where one matrix is subtracted from another.
-_NOTHING_LEFT = 1e-10
+#: A difference of two matrices is 0 if its squared norm is below this share of the first's.
+_NO_DIFFERENCE = 1e-10
 
 
 class TargetMatrix(Protocol):
@@ -39,9 +39,9 @@ class TargetMatrix(Protocol):
     def norm2(self) -> float:
         """Squared Frobenius norm of T."""
 
-    #: Whether it is a `FactoredTarget`, which blocks of features are compared with at once.
+    #: Whether it is a `FactoredTarget`, with which blocks of features are compared at once.
     factored: ClassVar[bool]
-    #: Whether `inner` is served.
+    #: Whether it has `inner`.
     knows_recursions: ClassVar[bool]
 
     def energy(self, rows: FloatArray) -> float:
@@ -114,7 +114,7 @@ class OperatorTarget:
     Attributes
     ----------
     product : callable
-        Multiplies projected rows (r, n) by T, up to what projecting the result would remove.
+        Multiplies projected rows (r, n) by T; the result may still have to be projected.
     norm2 : float
         Squared Frobenius norm of T.
     """
@@ -130,7 +130,7 @@ class OperatorTarget:
         return float(np.sum(rows * self.product(rows)))
 
     def inner(self, matrix: LaplaceMatrix) -> float:
-        """Refuse: features are then expanded into rows."""
+        """Raise: features are expanded into rows instead."""
         raise NotImplementedError
 
     def minus(self, factor: Factor) -> OperatorTarget:
@@ -196,7 +196,7 @@ def together(factors: list[Factor]) -> FactoredTarget:
 
 
 def _coefficient(inner: float, norm2: float, factor: Factor) -> tuple[float, float]:
-    """Return the least-squares coefficient of a factor, and the squared norm that is left."""
+    """Return the least-squares coefficient of a factor, and the squared norm of the difference."""
     beta = inner / factor.norm**2
-    left = norm2 - beta * inner
-    return beta, left if left > _NOTHING_LEFT * norm2 else 0.0
+    rest = norm2 - beta * inner
+    return beta, rest if rest > _NO_DIFFERENCE * norm2 else 0.0
