@@ -18,7 +18,7 @@ from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from hsiclasso._options import Option
-    from hsiclasso.data.files import Table
+    from hsiclasso.data.files import Dataset
     from hsiclasso.kernels import Kernel
     from hsiclasso.selectors import HSICLasso
     from hsiclasso.targets import Target
@@ -99,7 +99,7 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
     return _set(target, given, f"--kind {kind}" if form == "target" else f"--{form}").check()
 
 
-def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Table:
+def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
     """Read the table, and the matrix between its samples if there is one.
 
     Parameters

@@ -155,8 +155,8 @@ def _time_and_event(y: Any) -> tuple[Array, Array]:
     if names is not None:
         if len(names) != 2:
             raise InvalidInputError(
-                f"y has the fields {', '.join(map(str, names))}, but survival needs two: a time and "
-                "an event."
+                f"y has the fields {', '.join(map(str, names))}, but survival needs two: a time "
+                "and an event."
             )
         first, second = (np.asarray(y[name]) for name in names)
         by_name = [str(name).lower() for name in names]
