@@ -74,18 +74,9 @@ def open_text(file: Path) -> TextIO:
 def read_cells(
     file: Path, layout: Layout, first: list[str], *, delimiter: str, skip: int
 ) -> CodedTable:
-    """Read all columns that the layout uses.
+    """Read all columns that the layout uses; the others become zeros.
 
-    Parameters
-    ----------
-    file : Path
-    layout : Layout
-        Role of each column; those that are not used become zeros.
-    first : list of str
-        Fields of the first data row.
-    delimiter : str
-    skip : int
-        Number of header lines.
+    `first` has the fields of the first data row, below `skip` lines of header.
     """
     if len(first) != len(layout.names):
         raise InvalidInputError(

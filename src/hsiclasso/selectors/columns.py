@@ -1,4 +1,4 @@
-"""Finding columns of a table, and features of it, by name or index."""
+"""Finding columns and features of a table by name or index."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ __all__ = ["ColumnFinder", "FeatureFinder", "close_matches"]
 
 
 class ColumnFinder:
-    """Finds columns by name or index.
-
-    Parameters
-    ----------
-    source : Source
-        The table.
-    """
+    """Finds columns of a table by name or index."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -70,13 +64,7 @@ class ColumnFinder:
 
 
 class FeatureFinder:
-    """Finds features by their names, or by the name or index of their column.
-
-    Parameters
-    ----------
-    features : Features
-        The features of one table.
-    """
+    """Finds features by their names, or by the name or index of their column."""
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -90,7 +78,7 @@ class FeatureFinder:
         return np.array([self._one(what, item) for item in wanted], dtype=np.int64)
 
     def by_column(self, what: str, values: Any) -> Any:
-        """Take one value per column of the table for each feature: that of its first column."""
+        """Return a value for each feature, that of its first column, from one for each column."""
         d = self.features.source.n_features
         if values.shape != (d,):
             raise InvalidInputError(
@@ -108,7 +96,7 @@ class FeatureFinder:
         if not single or place in self.features.joint:
             raise InvalidInputError(
                 f"{what} has {self.features.source.name(column)!r}, which is a covariate or part "
-                "of a joint feature: name the joint feature, or take it out."
+                "of a joint feature: name the joint feature instead, or leave it out."
             )
         return place
 

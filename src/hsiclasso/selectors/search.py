@@ -71,8 +71,8 @@ class AlphaRatio(Option):
         """Raise unless the ratio lies between 0 and 1."""
         if not is_number(self.ratio) or not 0 <= self.ratio <= 1:
             raise InvalidInputError(
-                f"ratio={self.ratio!r}, but a share of the largest penalty lies between 0 and 1: "
-                "0.1, say."
+                f"ratio={self.ratio!r}, but a share of the largest penalty lies between 0 and 1, "
+                "such as 0.1."
             )
         return self
 
@@ -84,7 +84,7 @@ def check_alpha(alpha: Any) -> None:
         return
     if alpha is None or (isinstance(alpha, str) and alpha in get_args(Criterion)):
         return
-    if not (is_number(alpha) and np.isfinite(alpha) and alpha >= 0):
+    if not (is_number(alpha) and alpha >= 0):
         raise InvalidInputError(
             f"alpha={alpha!r}, but the penalty must be a finite number >= 0, 'aic', 'bic' or an "
             "object such as AlphaRatio(0.1): pass None to stop at a number of features instead."
