@@ -208,8 +208,8 @@ class ValueTarget(Target):
         if column.dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"target={self.name!r} needs a numeric y, but y holds text such as "
-                f"{str(column[0])!r}: use target='classes' or encode it as numbers (an ordered "
-                "category will do)."
+                f"{str(column[0])!r}: use target='classes', or encode it as numbers or as an "
+                "ordered category."
             )
         return column.astype(np.float64)
 
