@@ -36,21 +36,14 @@ _R = TypeVar("_R", bound=Result)
 
 @dataclass(frozen=True)
 class Output:
-    """Where a result goes.
+    """Where a result goes."""
 
-    Attributes
-    ----------
-    out, plot : Path or None
-        Files for the result and for its figure.
-    as_json : bool
-        Whether to print the result as JSON and nothing else.
-    quiet : bool
-        Whether to print neither progress nor notes.
-    """
-
+    #: Files for the result and its figure.
     out: Path | None
     plot: Path | None
+    #: Whether to print the result as JSON and nothing else.
     as_json: bool
+    #: Whether to print neither progress nor notes.
     quiet: bool
 
     def check(self, read: Sequence[Path]) -> None:

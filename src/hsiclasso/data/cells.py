@@ -25,23 +25,15 @@ _MOSTLY = 0.5
 
 @dataclass(frozen=True)
 class CodedTable:
-    """All columns of a file in one array of numbers and codes.
+    """All columns of a file in one array of numbers and codes."""
 
-    Attributes
-    ----------
-    array : ndarray of shape (n, m)
-        Numbers, booleans as 0 and 1, codes 0, 1, ... of labels; NaN where missing.
-    kinds : dict of int to str
-        Kinds of the columns that are not numbers.
-    labels : dict of int to list
-        Labels of the codes.
-    ordered : set of int
-        Columns whose labels have an order, that of the codes.
-    """
-
+    #: Numbers, 0 and 1 for booleans, codes of labels; NaN where missing. Shape (n, m).
     array: Array
+    #: Kinds of the columns that are not numbers.
     kinds: dict[int, Kind] = field(default_factory=dict)
+    #: Labels of the codes.
     labels: dict[int, list[str]] = field(default_factory=dict)
+    #: Columns whose labels have an order, that of the codes.
     ordered: set[int] = field(default_factory=set)
 
     def values(self, column: int) -> Array:

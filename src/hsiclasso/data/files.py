@@ -38,24 +38,16 @@ _MOST_LABELS = 2000
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table of features, with its target and weights.
+    """A table of features, with its target and weights."""
 
-    Attributes
-    ----------
-    source : Source
-        The features, with their names and kinds.
-    y : ndarray of shape (n_samples,) or (n_samples, n_targets), OrderedLabels or None
-        The target: numbers, booleans or text, with NaN or None where missing; or one column of
-        ordered labels.
-    target : tuple of str
-        Names of the columns of the target.
-    weights : ndarray of shape (n_samples,) or None
-        Sample weights.
-    """
-
+    #: The features, with their names and kinds.
     source: Source
+    #: The target, shape (n_samples,) or (n_samples, n_targets): numbers, booleans or text, with NaN
+    #: or None where missing; or one column of ordered labels.
     y: Any
+    #: Names of the columns of the target.
     target: tuple[str, ...]
+    #: Sample weights, shape (n_samples,).
     weights: FloatArray | None = None
 
 

@@ -21,22 +21,14 @@ __all__ = ["Layout", "Roles", "drop_option", "lay_out", "quoted"]
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles of columns as the user gives them, by name.
-
-    Attributes
-    ----------
-    targets : tuple of str
-    weights : str or None
-        Column of sample weights.
-    drop : frozenset of str
-        Columns to leave out.
-    category : frozenset of str
-        Columns of labels, even if they look like numbers.
-    """
+    """The roles of columns as the user gives them, by name."""
 
     targets: tuple[str, ...] = ()
+    #: Column of sample weights.
     weights: str | None = None
+    #: Columns to leave out.
     drop: frozenset[str] = frozenset()
+    #: Columns of labels, even if they look like numbers.
     category: frozenset[str] = frozenset()
 
     @property
@@ -47,26 +39,17 @@ class Roles:
 
 @dataclass(frozen=True)
 class Layout:
-    """The role of each column of a file, by position.
+    """The role of each column of a file, by position."""
 
-    Attributes
-    ----------
-    names : list of str
-        All columns.
-    targets : list of int
-        Columns of the target.
-    weights : int or None
-        Column of sample weights.
-    category : frozenset of int
-        Columns of labels, even if they look like numbers.
-    kept : ndarray
-        Columns of the features, ascending.
-    """
-
+    #: All columns.
     names: list[str]
+    #: Columns of the target.
     targets: list[int]
+    #: Column of sample weights.
     weights: int | None
+    #: Columns of labels, even if they look like numbers.
     category: frozenset[int]
+    #: Columns of the features, ascending.
     kept: IntArray
 
     @property

@@ -38,22 +38,14 @@ _MOST_REMOVED = 0.5
 
 @dataclass(frozen=True)
 class CovariateValues:
-    """Covariates of one table.
-
-    Attributes
-    ----------
-    names : tuple of str
-    kinds : tuple of str
-        Kind of each.
-    values : ndarray of shape (c, n)
-        Numbers, or codes of labels.
-    columns : ndarray of int
-        Columns of the table that are covariates and therefore not features.
-    """
+    """Covariates of one table."""
 
     names: tuple[str, ...]
+    #: Kind of each.
     kinds: tuple[Kind, ...]
+    #: Numbers, or codes of labels, shape (c, n).
     values: FloatArray
+    #: Columns of the table that are covariates and therefore not features.
     columns: IntArray
 
     def functions(self, weights: FloatArray | None) -> FloatArray | None:

@@ -32,22 +32,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ResolvedPenalty:
-    """A penalty on the features of one table.
-
-    Attributes
-    ----------
-    penalty : Penalty
-    kept : ndarray of int
-        Features that are to be kept: on the list, or without penalty.
-    labels : ndarray of str of shape (d,) or None
-        Label of each feature's group.
-    n_groups : int or None
-        Number of groups at which to stop.
-    """
+    """A penalty on the features of one table."""
 
     penalty: Penalty
+    #: Features that are always selected: the user keeps them, or they have no penalty.
     kept: IntArray
+    #: Label of each feature's group, shape (d,).
     labels: Any = None
+    #: Number of groups at which to stop.
     n_groups: int | None = None
 
 

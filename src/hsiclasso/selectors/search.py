@@ -39,14 +39,7 @@ _FILLING_RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 
 @dataclass(frozen=True)
 class Goal:
-    """Where the path of one table is to end.
-
-    Attributes
-    ----------
-    n_features, n_groups : int or None
-    alpha, alpha_ratio : float or None
-    criterion : {"aic", "bic"} or None
-    """
+    """Where the path of one table is to end."""
 
     n_features: int | None
     n_groups: int | None
@@ -131,25 +124,15 @@ def resolve_goal(
 
 @dataclass(frozen=True)
 class Search:
-    """Solves a problem until a goal is reached.
-
-    Attributes
-    ----------
-    problem : QuadraticProblem
-        The quadratic.
-    penalty : Penalty
-    solver : str
-        Its name, never ``"auto"``.
-    n_samples : float
-        For the information criteria.
-    report : callable or None
-        Told the number of features after every step.
-    """
+    """Solves a problem until a goal is reached."""
 
     problem: QuadraticProblem
     penalty: Penalty
+    #: Name of the solver, never ``"auto"``.
     solver: str
+    #: Number of samples in the information criteria.
     n_samples: float
+    #: Called with the number of features after every step.
     report: Callable[[int], None] | None = None
 
     def path(self, goal: Goal) -> Path:

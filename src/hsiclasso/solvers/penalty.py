@@ -206,26 +206,17 @@ def _check_weights(name: str, weights: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class UnitPenalty:
-    """A penalty on an ordered list of m features, unit after unit.
+    """A penalty on an ordered list of m features, unit after unit."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (m,)
-        Weights w of the absolute values.
-    starts : ndarray of shape (u,)
-        Where each unit begins.
-    unit_weights : ndarray of shape (u,)
-        Weights v of the units' norms.
-    signed : bool
-        Whether weights of features may be negative.
-    ridge : float
-        Ridge part r, per unit of the weights w.
-    """
-
+    #: Weights w of the absolute values, shape (m,).
     weights: FloatArray
+    #: Where each unit begins, shape (u,).
     starts: IntArray
+    #: Weights v of the units' norms, shape (u,).
     unit_weights: FloatArray
+    #: Whether weights of features may be negative.
     signed: bool
+    #: Ridge part r, per unit of the weights w.
     ridge: float = 0.0
 
     @cached_property

@@ -40,20 +40,13 @@ class QuadraticProblem(Protocol):
 
 @dataclass(frozen=True)
 class ExplicitProblem:
-    """A problem given by its matrices, for tests and small data.
+    """A problem given by its matrices, for tests and small data."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (d, d)
-        G, with non-negative entries.
-    linear : ndarray of shape (d,)
-        b.
-    target_norm2 : float
-        Squared norm of the target.
-    """
-
+    #: G, with non-negative entries, shape (d, d).
     gram: FloatArray
+    #: b, shape (d,).
     linear: FloatArray
+    #: Squared norm of the target.
     target_norm2: float
 
     def diagonal(self, rows: IntArray) -> FloatArray:
@@ -87,14 +80,9 @@ class Ridged(_Derived):
     r"""A problem with a fixed ridge part :math:`\tfrac12\rho\|a\|^2`.
 
     The ridge part of `Penalty.elastic_net` grows with the penalty; this one does not.
-
-    Parameters
-    ----------
-    problem : QuadraticProblem
-    ridge : float
-        :math:`\rho`, added to the diagonal of G.
     """
 
+    #: :math:`\rho`, added to the diagonal of G.
     ridge: float
 
     def diagonal(self, rows: IntArray) -> FloatArray:
@@ -108,13 +96,7 @@ class Ridged(_Derived):
 
 @dataclass(frozen=True)
 class Among(_Derived):
-    """A problem restricted to some of its features.
-
-    Parameters
-    ----------
-    problem : QuadraticProblem
-    features : ndarray of int
-    """
+    """A problem restricted to some of its features."""
 
     features: IntArray
 

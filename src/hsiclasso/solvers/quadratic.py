@@ -25,24 +25,16 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True)
 class SmallProblem:
-    """G, b, penalty and its size on m features.
+    """G, b, penalty and its size on m features."""
 
-    Attributes
-    ----------
-    gram : ndarray of shape (m, m)
-        G, with the ridge part of the penalty at this size.
-    linear : ndarray of shape (m,)
-    target_norm2 : float
-        Squared norm of the target.
-    penalty : UnitPenalty
-    alpha : float
-        Size of the penalty.
-    """
-
+    #: G, with the ridge part of the penalty at this size, shape (m, m).
     gram: FloatArray
+    #: b, shape (m,).
     linear: FloatArray
+    #: Squared norm of the target.
     target_norm2: float
     penalty: UnitPenalty
+    #: Size of the penalty.
     alpha: float
 
     def correlation(self, a: FloatArray) -> FloatArray:

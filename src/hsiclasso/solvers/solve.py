@@ -55,20 +55,13 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a path ends: at the first of these that the falling penalty reaches.
+    """Where a path ends: at the first of these that the falling penalty reaches."""
 
-    Attributes
-    ----------
-    max_features : int or None
-        Number of features, those without penalty included.
-    max_groups : int or None
-        Number of groups with a feature that is not zero; features without penalty do not count.
-    alpha : float
-        Penalty; 0 is the end of the path.
-    """
-
+    #: Number of features, those without penalty included.
     max_features: int | None = None
+    #: Number of groups with a feature that is not zero; features without penalty do not count.
     max_groups: int | None = None
+    #: Penalty; 0 is the end of the path.
     alpha: float = 0.0
 
     @property

@@ -49,13 +49,9 @@ _EIGEN_COST = 10
 
 @dataclass(frozen=True)
 class Similarity:
-    """A symmetric matrix between samples, positive semi-definite or not.
+    """A symmetric matrix between samples, positive semi-definite or not."""
 
-    Attributes
-    ----------
-    values : ndarray or sparse array of shape (n, n)
-    """
-
+    #: Dense or sparse, shape (n, n).
     values: Any
 
     def matrix(

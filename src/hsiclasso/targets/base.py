@@ -52,19 +52,12 @@ class TargetData(Protocol):
 
 @dataclass(frozen=True)
 class Prepared:
-    """A target ready to be made into a matrix.
-
-    Attributes
-    ----------
-    data : TargetData
-    target : Target
-        Kind of the target; never ``Auto``.
-    rows : ndarray of bool of shape (n,) or None
-        Samples that are used; None for all.
-    """
+    """A target ready to be made into a matrix."""
 
     data: TargetData
+    #: Kind of the target; never ``Auto``.
     target: Target
+    #: Samples that are used, shape (n,); None for all.
     rows: BoolArray | None = None
 
 

@@ -135,14 +135,9 @@ GRAPH_KERNELS: dict[str, Callable[[], GraphKernel]] = {
 
 @dataclass(frozen=True)
 class Links:
-    """Links between samples, with the kernel of their graph.
+    """Links between samples, with the kernel of their graph."""
 
-    Attributes
-    ----------
-    adjacency : ndarray or sparse array of shape (n, n)
-    kernel : GraphKernel
-    """
-
+    #: Dense or sparse, shape (n, n).
     adjacency: Any
     kernel: GraphKernel
 

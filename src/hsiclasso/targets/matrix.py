@@ -59,23 +59,15 @@ class TargetMatrix(Protocol):
 
 @dataclass(frozen=True)
 class FactoredTarget:
-    """One target, or several at once: ``T = sum_r sign_r f_r f_r'``.
+    """One target, or several at once: ``T = sum_r sign_r f_r f_r'``."""
 
-    Attributes
-    ----------
-    rows : SplitRows
-        The rows f.
-    signs : ndarray of shape (r,)
-        Signs of the rows, those of the split ones first.
-    norm2 : float
-        Squared Frobenius norm of T.
-    starts : ndarray of shape (m,)
-        First row of each of m targets.
-    """
-
+    #: The rows f.
     rows: SplitRows
+    #: Signs of the rows, those of the split ones first, shape (r,).
     signs: FloatArray
+    #: Squared Frobenius norm of T.
     norm2: float
+    #: First row of each of m targets, shape (m,).
     starts: tuple[int, ...] = (0,)
 
     factored: ClassVar[bool] = True
@@ -109,17 +101,11 @@ class FactoredTarget:
 
 @dataclass(frozen=True)
 class OperatorTarget:
-    """A target without a factor of low rank, known by its products.
+    """A target without a factor of low rank, known by its products."""
 
-    Attributes
-    ----------
-    product : callable
-        Multiplies projected rows (r, n) by T; the result may still have to be projected.
-    norm2 : float
-        Squared Frobenius norm of T.
-    """
-
+    #: Multiplies projected rows (r, n) by T; the result may still have to be projected.
     product: Callable[[FloatArray], FloatArray]
+    #: Squared Frobenius norm of T.
     norm2: float
 
     factored: ClassVar[bool] = False
@@ -146,16 +132,10 @@ class OperatorTarget:
 
 @dataclass(frozen=True)
 class LaplaceTarget:
-    """A sum of matrices with Laplace kernels, whose products are exact.
-
-    Attributes
-    ----------
-    matrices : tuple of LaplaceMatrix
-    norm2 : float
-        Squared Frobenius norm of the sum.
-    """
+    """A sum of matrices with Laplace kernels, whose products are exact."""
 
     matrices: tuple[LaplaceMatrix, ...]
+    #: Squared Frobenius norm of the sum.
     norm2: float
 
     factored: ClassVar[bool] = False

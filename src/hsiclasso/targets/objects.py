@@ -29,15 +29,10 @@ class Pairwise:
 
     A positive semi-definite function is evaluated on few pairs: those of each object with a few
     pivots. If a value shows that it is not positive semi-definite, all pairs are evaluated.
-
-    Attributes
-    ----------
-    items : sequence of n objects
-    function : callable
-        ``function(a, b)`` is the similarity of two objects; only one order is evaluated.
     """
 
     items: Sequence[Any]
+    #: ``function(a, b)`` is the similarity of two objects; only one order is evaluated.
     function: Callable[[Any, Any], float]
 
     def matrix(

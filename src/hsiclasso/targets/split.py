@@ -25,23 +25,15 @@ _EVALUATION_ROWS = 8
 
 @dataclass(frozen=True)
 class SplitRows:
-    """Rows F of a target: ``F.T @ F`` is T.
+    """Rows F of a target: ``F.T @ F`` is T."""
 
-    Attributes
-    ----------
-    dense : ndarray of shape (p, n)
-        Rows that vary everywhere.
-    tail : ndarray of shape (t,)
-        Samples on which the other rows vary.
-    sparse : ndarray of shape (q, t)
-        What the other rows are on the tail, beyond `offset`.
-    offset : ndarray of shape (q,)
-        What the other rows are elsewhere.
-    """
-
+    #: Rows that vary everywhere, shape (p, n).
     dense: FloatArray
+    #: Samples on which the other rows vary, shape (t,).
     tail: IntArray
+    #: Values of the other rows on the tail, minus `offset`, shape (q, t).
     sparse: FloatArray
+    #: Values of the other rows elsewhere, shape (q,).
     offset: FloatArray
 
     def unsplit(self) -> FloatArray:

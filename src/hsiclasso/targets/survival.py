@@ -34,16 +34,10 @@ __all__ = ["Censored", "Survival", "log_rank_rows"]
 
 @dataclass(frozen=True)
 class Censored:
-    """Times until an event, some of them censored, with the kernel of the times.
-
-    Attributes
-    ----------
-    time, event : ndarray of shape (n,)
-        Times, and 1.0 where the event was observed, 0.0 where the time is censored.
-    kernel : Kernel
-    """
+    """Times until an event, some of them censored, with the kernel of the times."""
 
     time: FloatArray
+    #: 1.0 where the event was observed, 0.0 where the time is censored, shape (n,).
     event: FloatArray
     kernel: Kernel
 

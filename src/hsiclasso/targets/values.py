@@ -42,20 +42,13 @@ Outputs = Literal["auto", "joint", "average"]
 
 @dataclass(frozen=True)
 class Values:
-    """Values of a target, with their kernel.
+    """Values of a target, with their kernel."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (q, n)
-        Real values, or codes for a delta kernel.
-    kernel : Kernel
-    averaged : bool
-        Whether each of several outputs has its own kernel and the kernels are averaged; otherwise
-        all outputs share one kernel.
-    """
-
+    #: Real values, or codes for a delta kernel, shape (q, n).
     values: FloatArray
     kernel: Kernel
+    #: Whether each of several outputs has its own kernel and the kernels are averaged; otherwise
+    #: all outputs share one kernel.
     averaged: bool = False
 
     def matrix(
