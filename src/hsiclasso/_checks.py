@@ -1,4 +1,4 @@
-"""Checks of parameters, for all parts: name, value, rule."""
+"""Checks of parameters; every error gives name, value and rule."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Small objects that hold the options of an estimator: kernels, targets, penalties, measures.
 
 They behave like the kernels of scikit-learn's Gaussian processes: plain parameters, `get_params`,
-`set_params` and `clone`, so that a grid search can vary ``target__transform``. Nothing is checked
-when one is made; `check` is called by `fit`.
+`set_params` and `clone`, so that a grid search can vary ``target__transform``. Constructors check
+nothing; `fit` calls `check`.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ def _frozen(value: Any) -> Any:
 def as_option(
     what: str, value: Any, base: Any, names: Mapping[str, Callable[[], Chosen]]
 ) -> Chosen:
-    """Return the object that a name stands for, or a checked object as it is.
+    """Return the object that a name stands for, or the given object, checked.
 
     Parameters
     ----------
     what : str
         Name of the parameter, for errors.
     value : str or Option
-        What the user gave.
+        Value that the user gave.
     base : type
         Class that an object must be an instance of.
     names : mapping of str to callable
-        Makes the object of each name.
+        Constructor of the object of each name.
     """
     if isinstance(value, base):
         made: Chosen = value.check()

@@ -234,7 +234,7 @@ def _joint(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _number(text: str) -> Any:
-    """Read a whole or other number; return other text as it is, for the library to refuse."""
+    """Read a number; return other text as it is, for the library to refuse."""
     try:
         return int(text) if text.isdigit() else float(text)
     except ValueError:

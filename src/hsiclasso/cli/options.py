@@ -18,7 +18,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _FILE = click.Path(path_type=Path)
 _KINDS = read_names("targets/__init__.py", "TARGETS")
-#: Kinds that have no option of their own, and survival.
+#: Kinds that ``--kind`` may name for columns of the table.
 _NAMED_KINDS = ", ".join(kind for kind in _KINDS if kind not in ("affinity", "graph"))
 _GRAPH_KERNELS = read_names("targets/graph.py", "GRAPH_KERNELS")
 _KERNELS = ", ".join(read_names("kernels/registry.py", "KERNELS"))

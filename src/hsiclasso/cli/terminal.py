@@ -255,7 +255,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
     """Yield a function that shows progress, if it is wanted and standard error is a terminal.
 
     The function takes a stage, units done and units in all; 0 in all means an unknown number.
-    Stages that have no words of their own share a line.
+    Stages without an entry in `_STAGES` share a line.
     """
     console = make_console(stderr=True)
     if not (wanted and console.is_terminal):

@@ -94,9 +94,9 @@ def _predicts(name: str) -> Any:
 class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
     """Feature selection with the number of features chosen by cross-validation.
 
-    In every fold the features are selected from the training part alone, the downstream
-    estimator is fitted to them for each size, and scored on the part that was left out. One path
-    per fold serves all sizes.
+    In every fold the features are selected from the training part alone. For each size, the
+    downstream estimator is fitted to them and scored on the part that was left out. One path per
+    fold gives the features of all sizes.
 
     Parameters
     ----------
@@ -273,8 +273,8 @@ def _default_model(target: Target, y: Any, label: str | None) -> Any:
     if not one_column or np.asarray(y).ndim > 1:
         raise InvalidInputError(
             "estimator=None is a support vector machine for one column of classes or numbers, but "
-            f"y is {target.words} of another form: pass an estimator, and a scoring if it has none "
-            "of its own."
+            f"y is {target.words} of another form: pass an estimator, and a scoring if it has no "
+            "score."
         )
     return make_pipeline(StandardScaler(), SVC() if target.name == "classes" else SVR())
 
@@ -318,8 +318,8 @@ def _check_target(y: Any, n_samples: int, target: Any) -> Target:
 
 
 def _is_size(value: Any, least: int, most: int) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and least <= value <= most
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_integer and least <= value <= most
 
 
 def _fold_scores(
@@ -345,7 +345,7 @@ def _fold_scores(
         )
     scores = []
     for size in sizes:
-        if fitted.path_.exact:  # one path serves all sizes
+        if fitted.path_.exact:  # one path has the features of all sizes
             columns = fitted.selected_of_size(min(size, len(fitted.result_.features)))
         else:
             columns = select(size).selected_

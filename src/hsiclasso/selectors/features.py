@@ -64,7 +64,7 @@ def resolve_features(
     source : Source
         The table, with the samples that are used.
     samples : Samples
-        Weights of the samples, and what is removed.
+        Weights of the samples, and the directions that are removed.
     kernel : str, Kernel or mapping
         ``"auto"``: Gaussian for numbers, plain delta for booleans, categories and text. A
         mapping gives kernels by column, by kind (``"number"``, ``"bool"``, ``"category"``,

@@ -206,7 +206,7 @@ class SelectionResult:
     method : MethodSummary
         Measure, kind of target, penalty, solver and covariates.
     data : DataSummary
-        Sizes of the table, and what was left out of it.
+        Sizes of the table, and the samples and features that were left out.
     solution : SolutionSummary
         Penalty, status, certificate and error bound.
     path : Path

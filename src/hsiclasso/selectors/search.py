@@ -1,4 +1,4 @@
-"""Where a path is to end, and what is done if it ends earlier."""
+"""Following a path to its goal, and filling up the features if it ends earlier."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def information_criterion(
     .. math:: n \log\frac{\|T - \sum_k a_k A_k\|^2}{\|T\|^2} + c_n\,|\{k : a_k \ne 0\}|
 
     with :math:`c_n = 2` (AIC) or :math:`\log n` (BIC): the matrices hold n independent samples,
-    not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, ridge part included, so that
+    not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, ridge part included:
     the residual needs no entry of G.
     """
     order = np.argsort(penalty.groups, kind="stable")

@@ -26,8 +26,8 @@ class ActiveCholesky:
     The rows of the lower factor are stored one after the other, without the zeros: a new feature
     adds a row at the end, and LAPACK solves with the stored rows, without a copy.
 
-    Solutions are refined with residuals in extended precision: they are then accurate for this
-    G, however nearly dependent the features are, and the path does not stray.
+    Solutions are refined with residuals in extended precision. They are accurate for this G even if
+    features are almost dependent, so that errors do not add up along the path.
     """
 
     def __init__(self) -> None:

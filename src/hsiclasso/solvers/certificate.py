@@ -63,7 +63,7 @@ def certify(
         fit=float(candidates.relevance[:n_pulled] @ a),
         slack=float(bounds @ a),
         cost=alpha * penalty.value(a),
-        # what was not pulled is feasible at any scale up to 1, by its relevance
+        # candidates that were not pulled are feasible at any scale up to 1, by their relevance
         scale=min(dual_scale(penalty, bounds, alpha), 1.0),
         excess=_open_excess(problem, candidates.order[open_], bounds[open_]),
     )

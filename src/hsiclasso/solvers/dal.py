@@ -74,7 +74,7 @@ def _proximal_point(problem: SmallProblem, a: FloatArray, eta: float) -> tuple[F
         r = u - q
         pushed = gram @ r
         slope2 = float(r @ pushed)
-        # Tomioka's criterion: the gradient is small beside the step of the multipliers
+        # Tomioka's criterion: the gradient is small compared with the step of the multipliers
         moved = u - a
         if slope2 <= 1e-4 * float(moved @ moved) / eta or slope2 <= 1e-30 * problem.target_norm2:
             return u, True

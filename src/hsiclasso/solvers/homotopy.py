@@ -8,9 +8,9 @@ With the features of the active set W at positive weight, the optimality conditi
 both linear in the penalty. The path runs down from the penalty above which all penalised
 features are zero; a feature joins when its correlation reaches its share of the penalty, which
 is :math:`w_k = 1` unless weights are given, and is dropped when its weight reaches zero. Where
-several things happen at one penalty, the direction below it solves a small non-negative
-least-squares problem of its own, so that ties, duplicate columns and linearly dependent ones
-are treated exactly, without added noise. Candidates are refined lazily: see
+several events fall on one penalty, the direction below it solves a small non-negative least-squares
+problem. Ties, duplicate columns and linearly dependent ones are therefore treated exactly, without
+added noise. Candidates are refined lazily: see
 `hsiclasso.solvers.candidates`.
 """
 
@@ -111,7 +111,7 @@ class _Homotopy:
     ``line + (alpha - t) * direction``.
 
     `bound` and `growth` have an entry for every candidate: an upper bound on its correlation at
-    `alpha`, and what is taken off it per unit that the penalty falls. A candidate that was not
+    `alpha`, and its decrease per unit that the penalty falls. A candidate that was not
     pulled has no known entries of G: its relevance is its bound, and its growth is zero. `joins`
     has the penalties at which candidates would join on the last segment that was followed.
     """

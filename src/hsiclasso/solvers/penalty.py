@@ -5,7 +5,7 @@ All are of one form, over :math:`a \ge 0` unless signs are free,
 .. math:: \Omega(a) = \sum_k w_k |a_k| + \sum_g v_g \|a_g\|_2
           + \tfrac12 \sum_k r_k a_k^2, \qquad r_k = r w_k .
 
-A *unit* is what enters as a whole: a group, or a feature that belongs to none. The ridge part,
+A *unit* enters as one: a group, or a feature that belongs to no group. The ridge part,
 which makes an elastic net, keeps no feature at zero. At one size :math:`\lambda` of the penalty it
 adds :math:`\lambda r_k` to the diagonal of G: all solvers then solve a problem without it. A ridge
 part that does not grow with the penalty belongs to the quadratic (`Ridged`).
@@ -33,19 +33,6 @@ _LAST_DIGIT = 1e-15
 class Penalty:
     """A penalty on d features.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (d,)
-        Weights w of the absolute values: 0 does not penalise a feature, infinity excludes it.
-    groups : ndarray of int of shape (d,)
-        Group of each feature, numbered from 0.
-    group_weights : ndarray of shape (n_groups,)
-        Weights v of the groups' norms.
-    signed : bool
-        Whether weights of features may be negative.
-    ridge : float
-        Ridge part r of the elastic net, per unit of the weights w.
-
     Examples
     --------
     >>> penalty = Penalty.group(np.array(["b", "a", "b"]))
@@ -53,10 +40,16 @@ class Penalty:
     ([1.0, 1.414], 'group lasso')
     """
 
+    #: Weights w of the absolute values, shape (d,): 0 does not penalise a feature, infinity
+    #: excludes it.
     weights: FloatArray
+    #: Group of each feature, numbered from 0, shape (d,).
     groups: IntArray
+    #: Weights v of the groups' norms, shape (n_groups,).
     group_weights: FloatArray
+    #: Whether weights of features may be negative.
     signed: bool = False
+    #: Ridge part r of the elastic net, per unit of the weights w.
     ridge: float = 0.0
 
     @classmethod

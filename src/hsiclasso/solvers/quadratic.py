@@ -1,4 +1,4 @@
-r"""A quadratic problem small enough to hold, with its penalty: what is solved on a working set.
+r"""A quadratic problem of few features with its penalty, as it is solved on a working set.
 
 .. math:: \min_a \tfrac12 a^\top G a - b^\top a + \lambda\,\Omega(a)
 """

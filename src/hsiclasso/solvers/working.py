@@ -165,7 +165,7 @@ class WorkingSet:
         if small.alpha == 0 or not touched.size or small.penalty.free.any():
             return certain
         bounds = self.candidates.bounds(self.weights, small.alpha)
-        # what was not pulled is feasible at any scale up to 1, by its relevance
+        # candidates that were not pulled are feasible at any scale up to 1, by their relevance
         scale = min(dual_scale(penalty, bounds, small.alpha), 1.0)
         a, c = self.weights, small.correlation(self.weights)
         towards = small.target_norm2 - float(small.linear @ a)
@@ -210,7 +210,7 @@ class Recorder:
         self.points.append(Breakpoint(float(alpha), features, weights, joined, dropped))
 
     def path(self, status: Status) -> Path:
-        """Return what was collected."""
+        """Return the path of the collected solutions."""
         working = self.working
         if working.certificate.duality_gap > GAP:
             status = Status.STALLED

@@ -18,7 +18,7 @@ from hsiclasso.targets.values import ValueTarget
 
 __all__ = ["Auto"]
 
-#: A numeric target with more distinct whole numbers than this is taken for a real one.
+#: A numeric target with more distinct whole numbers than this is real.
 _MAX_CLASSES = 50
 
 
@@ -81,6 +81,6 @@ def find_kind(columns: list[Array]) -> type[ValueTarget]:
     (column,) = columns
     if column.dtype.kind not in "iuf":
         return Classes
-    whole = column.dtype.kind in "iu" or bool(np.all(column == np.floor(column)))
+    integers = column.dtype.kind in "iu" or bool(np.all(column == np.floor(column)))
     few = np.unique(column).size <= max(2, min(_MAX_CLASSES, column.size // 3))
-    return Classes if whole and few else Real
+    return Classes if integers and few else Real

@@ -41,7 +41,7 @@ class TargetData(Protocol):
         ----------
         measure : Measure
         samples : Samples
-            Weights of the samples, and what is removed.
+            Weights of the samples, and the directions that are removed.
         error : float
             Relative error of the features. T is made tighter, since its error enters the
             relevance of every feature.
