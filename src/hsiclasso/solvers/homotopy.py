@@ -17,7 +17,6 @@ added noise. Candidates are refined lazily: see
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -94,14 +93,6 @@ def nonnegative_lasso_path(
     return _Homotopy(problem, penalty, alpha_min).run(max_features, report)
 
 
-@dataclass(frozen=True)
-class _Event:
-    """Where the current segment ends, and which slots reach zero weight there."""
-
-    alpha: float
-    drops: IntArray
-
-
 class _Homotopy:
     """State of the path.
 
@@ -156,16 +147,14 @@ class _Homotopy:
             self._record(self.active[~self._among(before)], dropped)
             if report is not None:
                 report(self.active.size)
-            event = self._next_event()
+            end, dropped = self._next_event()
             enough = max_features is not None and self._count() >= max_features
-            if enough and event.alpha < self.alpha - self.tie:
-                middle = 0.5 * (self.alpha + event.alpha)
-                self._move_to(middle if event.drops.size else event.alpha)
+            if enough and end < self.alpha - self.tie:
+                self._move_to(0.5 * (self.alpha + end) if dropped.size else end)
                 return self._finish(Status.N_FEATURES)
-            self._move_to(event.alpha)
+            self._move_to(end)
             if self.alpha == self.alpha_min:
                 return self._finish(Status.ALPHA if self.alpha_min > 0 else Status.PATH_END)
-            dropped = event.drops
             if dropped.size:
                 self._deactivate(dropped)
                 self._aim()
@@ -275,8 +264,11 @@ class _Homotopy:
             self._deactivate(leaving)
             left = True
 
-    def _next_event(self) -> _Event:
-        """Find the end of the segment, refining candidates until it is certain."""
+    def _next_event(self) -> tuple[float, IntArray]:
+        """Return the penalty at which the segment ends, and the slots that reach zero there.
+
+        Candidates are refined until it is certain.
+        """
         self._correlate()
         slots = self.active[self.direction[self.active] < 0]
         zeros = self.alpha + self.line[slots] / self.direction[slots]
@@ -301,7 +293,7 @@ class _Homotopy:
         self.joins = joins
         drops = slots[zeros >= reached - self.tie]
         at_end = reached <= self.alpha_min + self.tie
-        return _Event(self.alpha_min if at_end else float(reached), drops)
+        return self.alpha_min if at_end else float(reached), drops
 
     def _doubtful(self, possible: FloatArray, reached: float, batch: int) -> IntArray:
         """Return unrefined candidates that might join first, if any might before `reached`."""
