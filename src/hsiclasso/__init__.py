@@ -108,65 +108,16 @@ __all__ = [
     "make_data2",
 ]
 
-#: Where each public name lives. They are loaded on first use, so that the command line can
-#: answer `--help` without loading scikit-learn.
-_HOMES = {
-    "hsiclasso.data": ("as_source", "make_copies", "make_data1", "make_data2"),
-    "hsiclasso.kernels": (
-        "HSIC",
-        "NHSIC",
-        "NOCCO",
-        "Cauchy",
-        "Delta",
-        "Gaussian",
-        "Laplace",
-        "Linear",
-        "Matern",
-        "Polynomial",
-    ),
-    "hsiclasso.targets": (
-        "Affinity",
-        "Auto",
-        "Classes",
-        "Counts",
-        "Diffusion",
-        "Graph",
-        "Labels",
-        "Objects",
-        "Ordinal",
-        "Real",
-        "RegularisedLaplacian",
-        "Survival",
-    ),
-    "hsiclasso.errors": (
-        "ConstantFeatureWarning",
-        "FewObservedWarning",
-        "FewerFeaturesWarning",
-        "InvalidInputError",
-        "MissingExtraError",
-    ),
-    "hsiclasso.selectors": (
-        "AlphaRatio",
-        "Covariates",
-        "ElasticNet",
-        "GroupLasso",
-        "HSICLasso",
-        "Ignore",
-        "Lasso",
-        "NOCCOLasso",
-        "SelectedKernel",
-        "SelectionResult",
-    ),
-    "hsiclasso.selectors.cv": ("HSICLassoCV",),
-}
+#: Where public names live, each module after those that it loads itself. A name is loaded on
+#: first use, so that the command line can answer `--help` without loading scikit-learn.
+_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv")
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            value = getattr(importlib.import_module(home), name)
-            globals()[name] = value
-            return value
+    for home in _HOMES if name in __all__ else ():
+        module = importlib.import_module(f"hsiclasso.{home}")
+        if name in module.__all__:
+            return globals().setdefault(name, getattr(module, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,8 +1,8 @@
 """Keeping BLAS on one thread while the package's own threads work.
 
-Matrices are small and many, so that threads pay over columns and not inside BLAS. Two overlapping
-limits in different threads would leave BLAS at the lower one, so that one limit is held for the
-process as long as anybody needs it.
+There are many small matrices: threads over columns are faster than threads inside BLAS. Overlapping
+limits of two threads could leave BLAS limited for good. The process therefore has one limit, which
+lasts as long as any thread needs it.
 """
 
 from __future__ import annotations

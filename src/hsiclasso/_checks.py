@@ -1,7 +1,9 @@
-"""Checks of parameters, for all parts: name, value, rule."""
+"""Checks of parameters; every error gives name, value and rule."""
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,10 @@ __all__ = [
     "check_positive",
     "check_random_state",
     "check_whole",
+    "did_you_mean",
     "is_number",
     "is_positive",
+    "one_of",
 ]
 
 
@@ -73,10 +77,33 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     hsiclasso.errors.InvalidInputError: direction='up' is unknown: choose 'forward' or 'backward'.
     """
     if not isinstance(value, str | None) or value not in choices:
-        words = [repr(choice) for choice in choices]
-        raise InvalidInputError(
-            f"{name}={value!r} is unknown: choose {', '.join(words[:-1])} or {words[-1]}."
-        )
+        raise InvalidInputError(f"{name}={value!r} is unknown: choose {one_of(choices)}.")
+
+
+def one_of(choices: Iterable[Any]) -> str:
+    """List choices in words.
+
+    Examples
+    --------
+    >>> one_of(["hsic", "nhsic", "nocco"])
+    "'hsic', 'nhsic' or 'nocco'"
+    """
+    words = [repr(choice) for choice in choices]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def did_you_mean(name: Any, names: Iterable[Any], most: int = 3) -> str:
+    """Suggest names that are spelt alike, in brackets; return "" if there are none.
+
+    Examples
+    --------
+    >>> did_you_mean("hsci", ["hsic", "nhsic"])
+    " (did you mean 'hsic' or 'nhsic'?)"
+    """
+    known = [str(other) for other in names]
+    same = [other for other in known if other.lower() == str(name).lower()]
+    close = (same or difflib.get_close_matches(str(name), known))[:most]
+    return f" (did you mean {one_of(close)}?)" if close else ""
 
 
 def check_number(name: str, value: Any, word: str) -> float | None:

@@ -1,4 +1,4 @@
-"""How the package compiles its loops: nogil, cached on disk where that is possible."""
+"""How the package compiles its loops: without the GIL, and cached on disk if possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_mode
 
 
 class _Announcement(event.Listener):
-    """Says once that loops are being compiled, which a user would otherwise take for a stall."""
+    """Tells the user once that loops are being compiled, because this takes a while."""
 
     said = False
 
@@ -45,9 +45,9 @@ def compiled(function: Function) -> Function:
 
 
 def summing(function: Function) -> Function:
-    """Compile a loop whose sums and extrema may be taken in any order, and so in vector lanes.
+    """Compile a loop whose sums and extrema may be taken in any order, which allows vector code.
 
-    It must not meet NaN.
+    Its data must not contain NaN.
     """
     return _compile(function, _OPTIONS | {"fastmath": {"contract", "reassoc", "nsz", "nnan"}})
 

@@ -1,18 +1,18 @@
 """Small objects that hold the options of an estimator: kernels, targets, penalties, measures.
 
 They behave like the kernels of scikit-learn's Gaussian processes: plain parameters, `get_params`,
-`set_params` and `clone`, so that a grid search can vary ``target__transform``. Nothing is checked
-when one is made; `check` is called by `fit`.
+`set_params` and `clone`, so that a grid search can vary ``target__transform``. Constructors check
+nothing; `fit` calls `check`.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
 from sklearn.base import BaseEstimator
 
+from hsiclasso._checks import did_you_mean, one_of
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Option", "as_option", "one_of"]
@@ -54,43 +54,27 @@ def _frozen(value: Any) -> Any:
 def as_option(
     what: str, value: Any, base: Any, names: Mapping[str, Callable[[], Chosen]]
 ) -> Chosen:
-    """Return the object that a name stands for, or a checked object as it is.
+    """Return the object that a name stands for, or the given object, checked.
 
     Parameters
     ----------
     what : str
         Name of the parameter, for errors.
     value : str or Option
-        What the user gave.
+        Value that the user gave.
     base : type
         Class that an object must be an instance of.
     names : mapping of str to callable
-        Makes the object of each name.
+        Constructor of the object of each name.
     """
     if isinstance(value, base):
         made: Chosen = value.check()
         return made
     if isinstance(value, str) and value in names:
         return names[value]().check()
-    example = next(iter(names.values()))
+    example = type(next(iter(names.values()))()).__name__
+    hint = did_you_mean(str(value).lower(), names, most=1)
     raise InvalidInputError(
-        f"{what}={value!r} is unknown{_hint(value, names)}: choose {one_of(names)}, or pass an "
-        f"object such as {type(example()).__name__}()."
+        f"{what}={value!r} is unknown{hint}: choose {one_of(names)}, or pass an object such as "
+        f"{example}()."
     )
-
-
-def one_of(names: Iterable[Any]) -> str:
-    """List choices in words.
-
-    Examples
-    --------
-    >>> one_of(["hsic", "nhsic", "nocco"])
-    "'hsic', 'nhsic' or 'nocco'"
-    """
-    words = [repr(name) for name in names]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def _hint(value: Any, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(value).lower(), list(names), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -3,7 +3,7 @@
 ::
 
     ValueError
-      InvalidInputError        what was given breaks a rule: name, value, rule, remedy
+      InvalidInputError        an input breaks a rule: name, value, rule, remedy
     ImportError
       MissingExtraError        an optional dependency is needed: names the extra
     UserWarning
@@ -44,7 +44,7 @@ class FewObservedWarning(UserWarning):
 
 
 class FewerFeaturesWarning(UserWarning):
-    """Fewer features than asked for can have a positive weight at any lambda."""
+    """No penalty gives as many features a positive weight as were asked for."""
 
 
 def require(module: str, extra: str) -> Any:

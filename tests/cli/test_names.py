@@ -38,7 +38,7 @@ def test_the_help_has_all_names():
     words = " ".join(run("select", "-h").stdout.split())
     assert f"Kernel of all columns: {', '.join(KERNELS)};" in words
     kinds = [kind for kind in TARGETS if kind not in ("affinity", "graph")]
-    assert f"What the target is: {', '.join(kinds)}." in words
+    assert f"Kind of the target: {', '.join(kinds)}." in words
 
 
 def test_a_name_that_moved_is_noticed():

@@ -8,7 +8,7 @@ import gzip
 import numpy as np
 import pytest
 
-from hsiclasso.data.files import Table, read_table
+from hsiclasso.data.files import Dataset, read_table
 from hsiclasso.errors import InvalidInputError
 
 LABELS = ["x", "y", "x", "y"]
@@ -31,7 +31,7 @@ def write(folder, name, text):
 
 
 def check_small(table):
-    assert isinstance(table, Table)
+    assert isinstance(table, Dataset)
     assert names(table) == ["a", "b"]
     assert np.array_equal(values(table), NUMBERS)
     assert table.target == ("kind",)
@@ -212,7 +212,7 @@ class TestMixedText:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"weights": "sex"}, "'sex', which holds 'f' and the like, but weights are numbers"),
+            ({"weights": "sex"}, "'sex', which holds values such as 'f', but weights are numbers"),
             ({"weights": "age"}, "'age', which holds nan in data row 2, but a weight"),
             ({"weights": "ww"}, r"weights names 'ww', .*did you mean 'w'"),
             ({"weights": "label"}, "'label' is both the target and the weights"),

@@ -76,7 +76,7 @@ BAD = {
     "suffix": (
         "g.xlsx",
         lines(ROWS),
-        r"has the suffix '\.xlsx', but .* one of \.csv, \.tsv, \.txt",
+        r"has the suffix '\.xlsx', and .* one of \.csv, \.tsv, \.txt",
     ),
     "no suffix": ("groups", lines(ROWS), "has the suffix ''"),
     "empty": ("g.csv", "", "names no feature: write a line of column names"),
@@ -115,7 +115,7 @@ def test_a_file_that_does_not_exist(tmp_path):
 
 def test_a_folder(tmp_path):
     (tmp_path / "g.csv").mkdir()
-    with pytest.raises(InvalidInputError, match="does not exist"):
+    with pytest.raises(InvalidInputError, match="is a folder, not a file"):
         read_groups(tmp_path / "g.csv")
 
 

@@ -52,7 +52,7 @@ def test_sparse_stays_sparse(tmp_path, make):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("m.xlsx", "", r"suffix '\.xlsx', but a matrix between samples is read from one of \.npz"),
+        ("m.xlsx", "", r"suffix '\.xlsx', and the suffix tells the format: use one of \.npz"),
         ("m.csv", "", "holds only blank lines"),
         ("m.csv", "0,1\n1,0\n1,1\n", r"has 3 rows of 2 numbers: a matrix .* is square"),
         ("m.csv", "0,1\n1\n", "has 2 rows of 1 or 2 numbers"),

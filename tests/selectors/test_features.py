@@ -332,7 +332,7 @@ def test_bad_joint_features(kind, X, y):
 
 BAD_BESIDE_JOINT = [
     ({"kernel": "laplace"}, "joint feature 'ab' has several columns, and the laplace kernel"),
-    ({"kernel": {"ab": Laplace()}}, "laplace kernel is for single ones: take 'gaussian'"),
+    ({"kernel": {"ab": Laplace()}}, "laplace kernel takes only one: use 'gaussian'"),
     ({"kernel": {"x1": "linear"}}, "kernel has 'x1', which is part of the joint feature 'ab': gi"),
     ({"keep": [1]}, "keep has 'x1', which is a covariate or part of a joint feature: name the"),
     ({"exclude": ["x1"]}, "'x1'.*joint"),

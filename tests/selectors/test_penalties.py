@@ -481,10 +481,10 @@ BAD = {
         {"penalty": GroupLasso(PATHWAYS, group_weights=[1, 2])}, "by label: pass a mapping"
     ),
     "weights without l1": (
-        {"penalty": GroupLasso(PATHWAYS, weights={8: 100.0})}, "l1_ratio=0 leaves none"
+        {"penalty": GroupLasso(PATHWAYS, weights={8: 100.0})}, "l1_ratio=0 there is no l1 part"
     ),
     "l1_ratio of groups": ({"penalty": GroupLasso(PATHWAYS, 1.5)}, r"l1_ratio=1\.5, but .* 0 \(gr"),
-    "l1_ratio": ({"penalty": ElasticNet(0)}, "l1_ratio=0, but .* above 0 and is at most 1: 0.5"),
+    "l1_ratio": ({"penalty": ElasticNet(0)}, "l1_ratio=0, but .* above 0 and is at most 1, such"),
     "l1_ratio of text": ({"penalty": ElasticNet("half")}, "l1_ratio='half'"),
     "n_groups": ({"penalty": GroupLasso(PATHWAYS, n_groups=0)}, "n_groups=0 must be a whole"),
     "half a group": ({"penalty": GroupLasso(PATHWAYS, n_groups=1.5)}, "n_groups=1.5"),

@@ -341,7 +341,7 @@ class TestSolvers:
         ids=["groups", "signed", "net"],
     )  # fmt: skip
     def test_a_pair_that_does_not_exist_explains_itself(self, penalty, name, data):
-        message = f"solver='homotopy' serves .* not the {name}: take one of .*'cd'"
+        message = f"solver='homotopy' cannot solve the {name}: choose 'cd', 'dal' or 'auto'"
         with pytest.raises(InvalidInputError, match=message):
             HSICLasso(2, solver="homotopy", penalty=penalty).fit(*data)
 

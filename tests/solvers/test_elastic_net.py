@@ -216,7 +216,7 @@ def test_kinds_and_solvers():
 
 def test_the_homotopy_does_not_serve_it():
     net = Penalty.elastic_net(3, l1_ratio=0.5)
-    with pytest.raises(InvalidInputError, match="not the elastic net: take one of"):
+    with pytest.raises(InvalidInputError, match="cannot solve the elastic net: choose"):
         choose_solver("homotopy", net)
     with pytest.raises(InvalidInputError, match="not of the elastic net"):
         nonnegative_lasso_path(ExplicitProblem(np.eye(3), np.ones(3), 3.0), net)

@@ -293,9 +293,11 @@ def test_screened_units_are_zero(case):
 
 
 def test_a_pair_that_does_not_exist():
-    with pytest.raises(InvalidInputError, match=r"serves .*'lasso'.* not the group lasso: take"):
+    with pytest.raises(
+        InvalidInputError, match="solve the group lasso: choose 'cd', 'dal' or 'auto'"
+    ):
         choose_solver("homotopy", Penalty.group([0, 0, 1]))
-    with pytest.raises(InvalidInputError, match="not the signed lasso"):
+    with pytest.raises(InvalidInputError, match="cannot solve the signed lasso"):
         choose_solver("homotopy", Penalty.lasso(3, signed=True))
     with pytest.raises(InvalidInputError, match="solver='sgd' is unknown"):
         choose_solver("sgd", Penalty.lasso(3))

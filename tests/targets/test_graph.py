@@ -217,7 +217,7 @@ def test_rounding_of_the_symmetry_is_averaged(rng):
 @pytest.mark.parametrize("beta", [0.0, -1.0, np.nan, np.inf, 1e7, "1", None, True])
 @pytest.mark.parametrize("kind", [Diffusion, RegularisedLaplacian])
 def test_beta_is_positive_and_not_huge(kind, beta):
-    message = r"beta=.*above 0 and up to 1e\+06: 1.0 is the default, more reaches further"
+    message = r"beta=.*above 0 and up to 1e\+06: 1.0 is the default, a larger one"
     with pytest.raises(InvalidInputError, match=message):
         Graph(kernel=kind(beta)).prepare(np.eye(3), 3)
 

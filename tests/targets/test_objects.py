@@ -216,9 +216,7 @@ def test_missing_objects(rng):
 
 @pytest.mark.parametrize("function", [None, "spectrum", 3])
 def test_the_function_is_one(function):
-    with pytest.raises(
-        InvalidInputError, match=r"function=.*must be a function of two targets: pa"
-    ):
+    with pytest.raises(InvalidInputError, match=r"function=.*must be a function of two targets"):
         Objects(function).prepare(["a", "b", "c"], 3)
 
 

@@ -142,7 +142,7 @@ def test_kernel_of_the_target(kind):
         InvalidInputError, match=r"missing='impute' is unknown: .*'error' or 'drop'"
     ):
         kind(missing="impute").prepare(y, 4)
-    message = r"y has several columns, and the laplace kernel is for single ones: take outputs="
+    message = r"y has several columns, and the laplace kernel takes only one: pass outputs="
     with pytest.raises(InvalidInputError, match=message):
         kind(kernel="laplace", outputs="joint").prepare(y, 4)
 
@@ -167,9 +167,7 @@ def test_constants_are_refused(kind):
 
 @pytest.mark.parametrize("kind", [Real, Ordinal, Counts])
 def test_text_is_no_number(kind):
-    message = (
-        f"target='{kind.name}' needs a numeric y, .*text such as 'a': .*an ordered category wi"
-    )
+    message = f"target='{kind.name}' needs a numeric y, .*text such as 'a': .*an ordered category"
     for y in (["a", "b", "a"], [["a", "b"], ["c", "b"], ["c", "b"]]):
         with pytest.raises(InvalidInputError, match=message):
             kind().prepare(y, 3)

@@ -1,4 +1,4 @@
-"""The group of commands, and what becomes of errors."""
+"""The group of commands; errors become one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INTERRUPTED = 130
 
 
 class _Failure(click.ClickException):
-    """An error that the user can mend: one line and exit code 2, no traceback."""
+    """An error that the user can correct: one line and exit code 2, no traceback."""
 
     exit_code = 2
 
@@ -37,7 +37,7 @@ class _Group(click.Group):
         except MissingExtraError as error:
             raise _Failure(str(error)) from error
         except OSError as error:
-            if error.errno == errno.EPIPE:  # the reader of a pipe left: click ends quietly
+            if error.errno == errno.EPIPE:  # the reader of a pipe closed it: click ends quietly
                 raise
             raise _Failure(str(error)) from error
         except KeyboardInterrupt:

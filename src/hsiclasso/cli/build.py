@@ -1,7 +1,7 @@
-"""What the user wrote on the command line -> the estimator, and the table that it is fitted to.
+"""The options of the command line -> the estimator, and the table that it is fitted to.
 
-Nothing is checked here but how options are written and which of them go together: parameters are
-the library's, and it checks them.
+This module checks only how options are written and which of them go together. The library checks
+the values of its parameters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from hsiclasso._options import Option
-    from hsiclasso.data.files import Table
+    from hsiclasso.data.files import Dataset
     from hsiclasso.kernels import Kernel
     from hsiclasso.selectors import HSICLasso
     from hsiclasso.targets import Target
@@ -27,18 +27,12 @@ __all__ = ["files_read", "make_selector", "make_target", "read"]
 
 _O = TypeVar("_O", bound="Option")
 
-#: Options that say what to explain. All but the first also say what kind of target it is.
+#: Options that name the target. All but the first also say its kind.
 _FORMS = ("target", "survival", "affinity", "graph")
 
 
 def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
-    """Build the estimator, and check it as far as that goes without a table.
-
-    Parameters
-    ----------
-    chosen : mapping
-        Values of the options of ``hsiclasso select``.
-    """
+    """Build the estimator from the options of ``hsiclasso select``, and check its parameters."""
     from hsiclasso.kernels import as_measure
     from hsiclasso.selectors import Covariates, HSICLasso, Ignore
     from hsiclasso.selectors.pipeline import check_options
@@ -74,13 +68,7 @@ def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
 
 
 def make_target(chosen: Mapping[str, Any]) -> Target:
-    """Build the target, before anything is read.
-
-    Parameters
-    ----------
-    chosen : mapping
-        Values of the options of either command.
-    """
+    """Build the target from the options of either command, before any file is read."""
     from hsiclasso.targets import as_target
 
     form, kind = _form(chosen)
@@ -99,17 +87,8 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
     return _set(target, given, f"--kind {kind}" if form == "target" else f"--{form}").check()
 
 
-def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Table:
-    """Read the table, and the matrix between its samples if there is one.
-
-    Parameters
-    ----------
-    file : Path
-    chosen : mapping
-        Values of the options of either command.
-    report : callable
-        Told when the reading begins and ends.
-    """
+def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
+    """Read the table, and the matrix between its samples if the options name one."""
     from hsiclasso.data.files import read_table
     from hsiclasso.data.matrices import read_matrix
 
@@ -135,7 +114,7 @@ def files_read(file: Path, chosen: Mapping[str, Any]) -> list[Path]:
 
 
 def _form(chosen: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the one option that says what to explain, and the kind of the target."""
+    """Return the one option that names the target, and the kind of the target."""
     forms = [form for form in _FORMS if chosen[form]]
     if not forms:
         raise click.UsageError(
@@ -156,15 +135,9 @@ def _form(chosen: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _set(made: _O, given: Mapping[str, tuple[str, Any]], words: str) -> _O:
-    """Set parameters of an object for which options were given; refuse those that it lacks.
+    """Set parameters of an object; raise if it lacks one.
 
-    Parameters
-    ----------
-    made : Option
-    given : mapping of str to (str, object)
-        Parameter and value by option; None where the option was not given.
-    words : str
-        What the object is called on the command line.
+    `given` has a parameter and its value, or None, for each option. `words` name the object.
     """
     known = made.get_params(deep=False)
     for option, (name, value) in given.items():
@@ -221,8 +194,8 @@ def _kernels(texts: Sequence[str]) -> Any:
         which, sign, name = text.rpartition("=")
         if not sign and len(texts) > 1:
             raise InvalidInputError(
-                f"--kernel {name} is for all columns, so that it must be the only one: write "
-                f"COLUMN={name} for one column, or number={name} for all numbers."
+                f"--kernel {name} is for all columns and must be the only one: write COLUMN={name} "
+                f"for one column, or number={name} for all numbers."
             )
         if not sign:
             return "auto" if name == "auto" else _kernel(name, "kernel")
@@ -252,7 +225,7 @@ def _joint(texts: Sequence[str]) -> dict[str, list[str]]:
         parts = [column.strip() for column in columns.split(",")]
         if not name.strip() or not all(parts):
             raise InvalidInputError(
-                f"--joint {text} does not read NAME=COLUMN,COLUMN, as in place=east,north."
+                f"--joint {text} must have the form NAME=COLUMN,COLUMN, as in place=east,north."
             )
         if name.strip() in features:
             raise InvalidInputError(f"--joint names {name.strip()!r} twice: choose another name.")
@@ -261,7 +234,7 @@ def _joint(texts: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _number(text: str) -> Any:
-    """Read a number, whole if it is written so; leave other text to the library to judge."""
+    """Read a number; return other text as it is, for the library to refuse."""
     try:
         return int(text) if text.isdigit() else float(text)
     except ValueError:

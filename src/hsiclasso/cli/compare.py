@@ -22,7 +22,7 @@ from hsiclasso.cli.terminal import (
 
 __all__ = ["compare"]
 
-#: The same table gives the same answer, though some methods draw random numbers.
+#: Some methods draw random numbers; the same table must give the same answer.
 _SEED = 0
 #: The mark in front keeps click from filling the lines.
 _EXAMPLES = """\b
@@ -48,8 +48,8 @@ def compare(
 ) -> None:
     """Compare the features of FILE that several methods select.
 
-    FILE is as for select, without missing cells. A method that cannot serve the table, the target
-    or an option is left out, and the reason is given.
+    FILE is as for select, without missing cells. A method that cannot handle the table, the target
+    or an option is left out, and the reason is printed.
     """
     output = Output(out, plot, as_json, quiet)
     output.check(files_read(file, chosen))

@@ -32,7 +32,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class _Example:
-    """A table to select features from; `causal` names the true ones where they are known."""
+    """A table to select features from; `causal` names the true features if they are known."""
 
     title: str
     note: str
@@ -50,10 +50,13 @@ class _Example:
     type=click.Path(path_type=Path),
     default="hsiclasso-demo",
     show_default=True,
-    help="Folder for the figures; created if absent.",
+    help="Folder for the figures; created if it does not exist.",
 )
 def demo(out_dir: Path) -> None:
-    """Select features of the paper's Data1 and Data2 and of a real table, and draw figures."""
+    """Run three examples and draw figures.
+
+    The examples are the paper's Data1 and Data2, and a real table.
+    """
     from hsiclasso.errors import require
 
     require("matplotlib.figure", "plots")
@@ -69,7 +72,7 @@ def demo(out_dir: Path) -> None:
 
 
 def _warm_up(console: Console) -> None:
-    """Load the compiled loops, so that the times below are those of the work."""
+    """Load the compiled loops, so that the times below do not include it."""
     from hsiclasso.data import as_source, make_data1
 
     begin = time.perf_counter()
@@ -161,6 +164,6 @@ def _select(
 
 
 def _found(result: SelectionResult, causal: frozenset[str]) -> str:
-    """Count the causal features among as many of the heaviest."""
+    """Count the causal features among the heaviest, as many as are causal."""
     hits = len(causal.intersection(result.names[: len(causal)]))
     return f"{hits} of the {len(causal)} heaviest features are causal"

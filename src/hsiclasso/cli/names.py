@@ -1,7 +1,7 @@
 """Names of kernels, kinds of target and the like, for the help, without loading them.
 
-The names are the keys of a dictionary in the source of the package. To import it would load numba
-and scikit-learn and take seconds; its keys can be read from the source in milliseconds.
+The names are the keys of dictionaries in the package. Importing them would load numba and
+scikit-learn, which takes seconds; reading the keys from the source takes milliseconds.
 """
 
 from __future__ import annotations
@@ -14,13 +14,6 @@ __all__ = ["read_names"]
 
 def read_names(file: str, variable: str) -> tuple[str, ...]:
     """Return the names in a dictionary, or in a `Literal`, at the top of a file of the package.
-
-    Parameters
-    ----------
-    file : str
-        File of the package, such as ``"kernels/registry.py"``.
-    variable : str
-        What the dictionary is called.
 
     Examples
     --------

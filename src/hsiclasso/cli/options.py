@@ -18,7 +18,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _FILE = click.Path(path_type=Path)
 _KINDS = read_names("targets/__init__.py", "TARGETS")
-#: Kinds that no option of its own says.
+#: Kinds that ``--kind`` may name for columns of the table.
 _NAMED_KINDS = ", ".join(kind for kind in _KINDS if kind not in ("affinity", "graph"))
 _GRAPH_KERNELS = read_names("targets/graph.py", "GRAPH_KERNELS")
 _KERNELS = ", ".join(read_names("kernels/registry.py", "KERNELS"))
@@ -40,7 +40,7 @@ _penalty = section("What is known about features")
 _kernel = section("Kernels and measure")
 _output = section("Output")
 
-#: What both commands have, in the order in which the help lists them.
+#: Options of both commands, in the order of the help.
 _TARGET = (
     _target(
         "-t", "--target", multiple=True, metavar="NAME",
@@ -54,15 +54,15 @@ _TARGET = (
         "--affinity", type=_FILE,
         help="Matrix between the samples: .npz (SciPy sparse or one array), .npy, .csv, .tsv.",
     ),
-    _target("--graph", type=_FILE, help="Links between the samples, as such a matrix."),
+    _target("--graph", type=_FILE, help="Links between the samples: a matrix in the same formats."),
     _target(
         "--graph-kernel", type=click.Choice(_GRAPH_KERNELS), metavar="NAME",
-        help=f"Kernel made of the links: {' or '.join(_GRAPH_KERNELS)}.  [default: diffusion]",
+        help=f"Kernel of the graph: {' or '.join(_GRAPH_KERNELS)}.  [default: diffusion]",
     ),
-    _target("--beta", type=float, help="How far it reaches over links.  [default: 1.0]"),
+    _target("--beta", type=float, help="Reach of the graph kernel.  [default: 1.0]"),
     _target(
         "--kind", type=click.Choice(_KINDS), metavar="NAME",
-        help=f"What the target is: {_NAMED_KINDS}.  [default: auto, which looks at "
+        help=f"Kind of the target: {_NAMED_KINDS}.  [default: auto, which looks at "
         "its values]",
     ),
     _target(
@@ -82,7 +82,7 @@ _COLUMNS = (
     _columns("--drop", multiple=True, metavar="NAME", help="Column to leave out; repeatable."),
     _columns(
         "--category", multiple=True, metavar="NAME",
-        help="Column of labels, though it may look like numbers; repeatable.",
+        help="Column of labels, even if it looks like numbers; repeatable.",
     ),
 )  # fmt: skip
 _PRINTED = (
@@ -106,13 +106,13 @@ _SELECT = (
     _columns("--weights", metavar="NAME", help="Column of sample weights."),
     _columns(
         "--covariate", "covariates", multiple=True, metavar="NAME",
-        help="Column, such as batch or age, to remove the influence of; repeatable.",
+        help="Column whose influence is removed, such as batch or age; repeatable.",
     ),
     _columns(
         "--covariate-method", type=click.Choice(["project", "subtract"]), default="project",
         show_default=True,
-        help="Remove functions of them from features and target, or subtract their kernel matrix "
-        "from the target's.",
+        help="Remove functions of the covariates from features and target, or subtract their "
+        "kernel matrix from the target's.",
     ),
     _columns(
         "--missing", type=click.Choice(["error", "ignore"]), default="error", show_default=True,
@@ -120,21 +120,22 @@ _SELECT = (
     ),
     _columns(
         "--min-observed", metavar="SHARE|NUMBER",
-        help="Samples on which a feature must be observed to be judged.  [default: 0.5]",
+        help="Share or number of samples on which a feature must be observed to be judged.  "
+        "[default: 0.5]",
     ),
     _size(
         "-k", "--n-features", type=int,
-        help="Features to select.  [default: 10, unless --alpha is given]",
+        help="Number of features to select.  [default: 10, unless --alpha is given]",
     ),
     _size(
         "--alpha", metavar="PENALTY",
-        help="Where to stop instead: at a penalty; at a share of the largest one, as in "
-        "ratio:0.1; or where aic or bic, an information criterion, is best.",
+        help="Penalty at which to stop instead: a number; a share of the largest penalty, such as "
+        "ratio:0.1; or aic or bic, an information criterion that chooses it.",
     ),
-    _size("--n-groups", type=int, help="Groups to select, with --groups."),
-    _penalty("--keep", multiple=True, metavar="NAME", help="Column to keep always; repeatable."),
+    _size("--n-groups", type=int, help="Number of groups to select, with --groups."),
+    _penalty("--keep", multiple=True, metavar="NAME", help="Column to select always; repeatable."),
     _penalty(
-        "--exclude", multiple=True, metavar="NAME", help="Column never to select; repeatable."
+        "--exclude", multiple=True, metavar="NAME", help="Column to select never; repeatable."
     ),
     _penalty(
         "--groups", type=_FILE,
@@ -176,8 +177,8 @@ _SELECT = (
     ),
     _output(
         "--neighbors", type=int, default=3, show_default=True,
-        help="Most similar features found for each selected one, by one more pass over the "
-        "table; 0 spares it. The table shows those above 0.2.",
+        help="Number of similar features to find for each selected one. This takes one more pass "
+        "over the table; 0 skips it. Only similarities above 0.2 are printed.",
     ),
     _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
     _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
@@ -189,7 +190,7 @@ _COMPARE = (
     *_COLUMNS,
     _methods(
         "-k", "--n-features", type=int, default=10, show_default=True,
-        help="Features that each method is to select.",
+        help="Number of features that each method selects.",
     ),
     _methods(
         "--methods", metavar="NAME,NAME",
@@ -201,7 +202,7 @@ _COMPARE = (
         "file.",
     ),
     _output(
-        "--plot", type=_FILE, help="Draw the ranks in all methods in a .png, .svg or .pdf file."
+        "--plot", type=_FILE, help="Draw the ranks of all methods in a .png, .svg or .pdf file."
     ),
     *_PRINTED,
 )  # fmt: skip

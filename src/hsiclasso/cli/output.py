@@ -1,4 +1,4 @@
-"""What becomes of a result: files, which are checked before the work, and the terminal."""
+"""Writing a result to files, which are checked before the work, and to the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIXES = (".csv", ".tsv", ".json")
 
 
 class Result(Protocol):
-    """What can be written: a document, and flat records."""
+    """A result that can be written as a document or as flat records."""
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
@@ -36,31 +36,18 @@ _R = TypeVar("_R", bound=Result)
 
 @dataclass(frozen=True)
 class Output:
-    """Where a result goes.
+    """Where a result goes."""
 
-    Attributes
-    ----------
-    out, plot : Path or None
-        Files for the result and for its figure.
-    as_json : bool
-        Whether to print the result as JSON and nothing else.
-    quiet : bool
-        Whether to print neither progress nor notes.
-    """
-
+    #: Files for the result and its figure.
     out: Path | None
     plot: Path | None
+    #: Whether to print the result as JSON and nothing else.
     as_json: bool
+    #: Whether to print neither progress nor notes.
     quiet: bool
 
     def check(self, read: Sequence[Path]) -> None:
-        """Raise if a file cannot be written, or what draws it is missing, before any work.
-
-        Parameters
-        ----------
-        read : sequence of Path
-            Files that are read, which must not be overwritten.
-        """
+        """Raise if a file cannot be written, a package is missing, or a file in `read` would go."""
         if self.out is not None:
             _check_file("--out", self.out, _SUFFIXES, read)
         if self.plot is not None:
@@ -94,7 +81,7 @@ class Output:
         save : callable
             Writes the figure to a file.
         tables, notes : callable
-            Return what is printed in any case, and what only if it is not to be quiet.
+            Return what is always printed, and what is printed unless `quiet`.
         """
         if self.plot is not None:
             with clean_warnings():

@@ -20,14 +20,16 @@ class _Option(click.Option):
 
     def __init__(self, *args: Any, heading: str, **kwargs: Any) -> None:
         kind = kwargs.get("type")
-        if kind in (int, float) or isinstance(kind, click.Path):  # plainer words than click's
+        if kind in (int, float) or isinstance(
+            kind, click.Path
+        ):  # instead of click's INTEGER, FLOAT and PATH
             kwargs.setdefault("metavar", "FILE" if isinstance(kind, click.Path) else "NUMBER")
         super().__init__(*args, **kwargs)
         self.heading = heading
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists options under their headings, the last one with ``--help``."""
+    """A command whose help lists options under headings; ``--help`` is under the last one."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, a list for each heading."""
@@ -45,7 +47,7 @@ class SectionedCommand(click.Command):
 
 
 def section(heading: str) -> Callable[..., Callable[[_F], _F]]:
-    """Return what `click.option` is, for options under one heading."""
+    """Return a `click.option` for options under one heading."""
 
     def option(*names: str, **settings: Any) -> Callable[[_F], _F]:
         return click.option(*names, cls=_Option, heading=heading, **settings)

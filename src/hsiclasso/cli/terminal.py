@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+from hsiclasso.cli.words import in_options
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -34,7 +36,7 @@ __all__ = [
 
 Report = Callable[[str, int, int], None]
 
-#: Neighbours less similar than this are hardly redundant, and the table leaves them out.
+#: Neighbours less similar than this are hardly redundant: the table does not show them.
 _SIMILAR = 0.2
 #: Columns of a table that goes to a file or a pipe.
 _PIPE_WIDTH = 120
@@ -45,9 +47,9 @@ _STAGES = {
     "neighbours": "Looking for similar features",
     "methods": "Methods",
 }
-#: Features by votes that the table of a comparison shows.
+#: Most features that the table of votes shows.
 _VOTED = 15
-#: Columns that the table of methods takes beside features, and lines that it gives to these.
+#: Width of the table of methods without its features, and lines for the features of a method.
 _BESIDE, _LINES = 46, 2
 
 
@@ -61,33 +63,34 @@ def make_console(*, stderr: bool = False) -> Console:
     return console
 
 
-def feature_table(result: SelectionResult, causal: Collection[str] | None = None) -> Table:
-    """Return the selected features as a table.
-
-    Parameters
-    ----------
-    result : SelectionResult
-        What was found.
-    causal : collection of str, optional
-        Names of the features that truly matter, where they are known: adds a column.
-    """
+def _table() -> Table:
+    """Return an empty table."""
     from rich import box
     from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+
+
+def _add_numbers(table: Table, *titles: str) -> None:
+    """Add columns of numbers."""
+    for title in titles:
+        table.add_column(title, justify="right", no_wrap=True)
+
+
+def feature_table(result: SelectionResult, causal: Collection[str] | None = None) -> Table:
+    """Return the selected features as a table, with a column that marks the `causal` ones."""
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("rank", justify="right", no_wrap=True)
+    table = _table()
+    _add_numbers(table, "rank")
     table.add_column("feature", overflow="fold", style="cyan")
     notes = _notes(result)
     for title in notes:
         table.add_column(title, overflow="fold")
     if causal is not None:
         table.add_column("causal", no_wrap=True)
-    table.add_column("weight", justify="right", no_wrap=True)
-    table.add_column("relevance", justify="right", no_wrap=True)
     few = any(feature.n_observed < result.data.n_samples for feature in result.features)
-    if few:
-        table.add_column("observed", justify="right", no_wrap=True)
+    _add_numbers(table, "weight", "relevance", *(["observed"] if few else []))
     table.add_column("redundant neighbours (similarity)", overflow="fold")
     weights = _aligned([feature.weight for feature in result.features])
     relevances = _aligned([feature.relevance for feature in result.features])
@@ -101,7 +104,7 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
 
 
 def _notes(result: SelectionResult) -> dict[str, list[str]]:
-    """Columns that only some results need: groups, and what did not come from the path."""
+    """Columns that only some results need: groups, and the origin if it is not always the path."""
     notes = {}
     if result.groups:
         notes["group"] = [feature.group or "" for feature in result.features]
@@ -148,19 +151,13 @@ def certificate_line(result: SelectionResult) -> Text:
 
 
 def method_table(comparison: Comparison) -> Table:
-    """Return what each method selects, the methods having letters.
-
-    The terminal's width tells how many features are named.
-    """
-    from rich import box
-    from rich.table import Table
+    """Return what each method selects, under a letter; wide terminals show more features."""
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = _table()
     table.add_column("", no_wrap=True, style="dim")
     table.add_column("method", no_wrap=True)
-    table.add_column("seconds", justify="right", no_wrap=True)
-    table.add_column("redundancy", justify="right", no_wrap=True)
+    _add_numbers(table, "seconds", "redundancy")
     table.add_column("features, best first", overflow="fold", style="cyan")
     for letter, outcome in zip(ascii_lowercase, comparison.ran, strict=False):
         redundancy = "-" if outcome.redundancy is None else f"{outcome.redundancy:.2f}"
@@ -171,7 +168,7 @@ def method_table(comparison: Comparison) -> Table:
 
 
 def _names_within(names: Sequence[str], room: int) -> str:
-    """Join names to a text of so many letters, or name the first alone.
+    """Join as many names as fit into `room` letters, but at least the first.
 
     Examples
     --------
@@ -191,7 +188,7 @@ def _names_within(names: Sequence[str], room: int) -> str:
 
 
 def left_out_lines(comparison: Comparison) -> list[Text]:
-    """Return a line for each reason why methods did not run, without what could be done."""
+    """Return a line for each reason why methods did not run, without its remedy."""
     from rich.text import Text
 
     reasons: dict[str, list[str]] = {}
@@ -207,16 +204,13 @@ def left_out_lines(comparison: Comparison) -> list[Text]:
 
 def vote_table(comparison: Comparison) -> Table:
     """Return the features that most methods select, with their ranks in each."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     digits = len(str(comparison.n_requested)) + 1
     letters = ascii_lowercase[: len(comparison.ran)]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = _table()
     table.add_column("feature", overflow="fold", style="cyan")
-    table.add_column("votes", justify="right", no_wrap=True)
-    table.add_column("mean rank", justify="right", no_wrap=True)
+    _add_numbers(table, "votes", "mean rank")
     table.add_column("".join(f"{letter:>{digits}}" for letter in letters), no_wrap=True)
     for name, ranks in list(comparison.ranks().items())[:_VOTED]:
         places = (ranks.get(outcome.method, "-") for outcome in comparison.ran)
@@ -252,7 +246,7 @@ def clean_warnings() -> Iterator[None]:
             yield
         finally:
             console = make_console(stderr=True)
-            for message in dict.fromkeys(str(warning.message) for warning in caught):
+            for message in dict.fromkeys(in_options(str(one.message), ()) for one in caught):
                 console.print(Text(f"Warning: {message}", style="yellow"), soft_wrap=True)
 
 
@@ -261,7 +255,7 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
     """Yield a function that shows progress, if it is wanted and standard error is a terminal.
 
     The function takes a stage, units done and units in all; 0 in all means an unknown number.
-    Stages that have no words of their own share a line.
+    Stages without an entry in `_STAGES` share a line.
     """
     console = make_console(stderr=True)
     if not (wanted and console.is_terminal):
@@ -307,7 +301,7 @@ def _mark(is_causal: bool) -> Text:
 
 
 def _aligned(values: list[float]) -> list[str]:
-    """Format numbers to as many decimals as give the largest five digits.
+    """Format numbers with the decimals that show five digits of the largest.
 
     Examples
     --------

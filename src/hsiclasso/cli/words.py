@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 __all__ = ["in_options"]
 
-#: What parameters of the library are called on the command line.
+#: Options that set the parameters of the library.
 _OPTIONS = {
     "n_features_to_select": "-k",
     "target": "--kind",
@@ -26,14 +26,14 @@ _OPTIONS = {
     )
 }  # fmt: skip
 
-#: Phrases that speak of objects in Python, and what takes their place.
+#: Phrases about Python objects, and their replacements.
 _PHRASES = (
     (r"or pass target=\w+\(missing='drop'\)", "or say --missing-target drop"),
     (r"or pass missing='ignore' to HSICLasso", "or say --missing ignore"),
     (r", or say what y is, as in target=Real\(\)", ", or say what it is with --kind"),
     (
         r"an object such as AlphaRatio\(0\.1\): pass None",
-        "--alpha ratio:0.1: leave it out",
+        "ratio:0.1: leave --alpha out",
     ),
     (r", or pass an object such as \w+\([^)]*\)", ""),
     (r"\w+=\[[^]]*\] \((--[^)]*) on the command line\)", r"\1"),
@@ -47,13 +47,7 @@ _PARAMETER = re.compile(
 
 
 def in_options(message: str, available: Collection[str]) -> str:
-    """Name options of the command line where a message names parameters in Python.
-
-    Parameters
-    ----------
-    message : str
-    available : collection of str
-        Options of the command; parameters for which it has none are left as they are.
+    """Replace parameters in a message by options of the command line, if these are available.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Station 1: input -> named column blocks. Files are read by `hsiclasso.data.files`."""
+"""Station 1: input -> blocks of named columns. Files are read by `hsiclasso.data.files`."""
 
 from hsiclasso.data.rows import RowSubset
 from hsiclasso.data.sources import Kind, Missing, Source, Stored, as_source, check_finite, is_source

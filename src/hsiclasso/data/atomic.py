@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ __all__ = ["write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file so that it is either complete or not there at all.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; one that exists is replaced in one step.
-    content : bytes
-        What it shall hold.
-    """
+    """Write a file so that it is complete or not there; one that exists is replaced in one step."""
     final = Path(path).resolve()
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
     try:

@@ -1,4 +1,4 @@
-"""What every table offers, however it is stored."""
+"""The interface of every table, however it is stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CHECK_ENTRIES", "BaseSource", "Kind", "Missing", "Source", "Stored"]
 
 #: What a column holds.
 Kind = Literal["number", "bool", "category", "text"]
-#: What to do about missing values.
+#: What to do with missing values.
 Missing = Literal["error", "ignore"]
 #: Compressed columns: indptr of shape (k + 1,), row indices and values.
 Stored = tuple[IntArray, npt.NDArray[np.signedinteger[Any]], FloatArray]
@@ -53,8 +53,7 @@ class Source(Protocol):
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order.
 
-        Category and text columns come as codes 0, 1, ... of their labels, and what is missing
-        as NaN.
+        Category and text columns come as codes 0, 1, ... of their labels, missing values as NaN.
         """
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
@@ -75,11 +74,11 @@ class Source(Protocol):
         """Number of entries that are stored."""
 
     def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield ``(first column, array)`` pieces that hold every value that may not be finite."""
+        """Yield ``(first column, array)`` pieces with all values that may be NaN or infinite."""
 
 
 class BaseSource:
-    """What dense tables of numbers have in common, and the mark by which sources are known."""
+    """Base of all sources; its defaults are those of a dense table of numbers."""
 
     n_samples: int
     n_features: int
@@ -89,7 +88,7 @@ class BaseSource:
         return None
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
-        """Return None: there are no columns of small integers to show."""
+        """Return None: there are no columns of small integers."""
         return None
 
     def stored(self, columns: Columns) -> Stored | None:

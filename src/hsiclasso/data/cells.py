@@ -1,4 +1,4 @@
-"""Cells of text -> numbers, truth values or labels, column by column."""
+"""Cells of text -> numbers, booleans or labels, column by column."""
 
 from __future__ import annotations
 
@@ -7,46 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
-from hsiclasso.data.layout import refuse_number
-from hsiclasso.data.sources import Kind
+from hsiclasso.data.base import Kind
+from hsiclasso.errors import InvalidInputError
 
-__all__ = ["MISSING", "Coder", "Grid", "as_number", "relabel", "settle"]
+__all__ = ["MISSING", "CodedTable", "Coder", "as_number"]
 
 Array = np.ndarray[Any, Any]
 
-#: How a missing value is written in text: as pandas reads it.
+#: Texts that stand for a missing value, as in pandas.
 MISSING = frozenset(
     {"", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN"}
     | {"-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 )
-#: Share of numbers from which other cells of a column are mistakes rather than labels.
+#: If more than this share of a column are numbers, its other cells are mistakes, not labels.
 _MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
-class Grid:
-    """All columns of a file in one array.
+class CodedTable:
+    """All columns of a file in one array of numbers and codes."""
 
-    Attributes
-    ----------
-    array : ndarray of shape (n, m)
-        Numbers, truth values and codes 0, 1, ... of labels; NaN where missing.
-    kinds : dict of int to str
-        Columns that are not numbers.
-    labels : dict of int to list
-        Labels of the codes.
-    ordered : set of int
-        Columns whose labels have an order, that of the codes.
-    """
-
+    #: Numbers, 0 and 1 for booleans, codes of labels; NaN where missing. Shape (n, m).
     array: Array
+    #: Kinds of the columns that are not numbers.
     kinds: dict[int, Kind] = field(default_factory=dict)
+    #: Labels of the codes.
     labels: dict[int, list[str]] = field(default_factory=dict)
+    #: Columns whose labels have an order, that of the codes.
     ordered: set[int] = field(default_factory=set)
 
     def values(self, column: int) -> Array:
-        """Return one column: numbers, truth values, or labels with None where missing.
+        """Return one column: numbers, booleans, or labels with None where missing.
 
         Labels that have an order come as their codes.
         """
@@ -60,21 +51,70 @@ class Grid:
         return labels[np.where(np.isnan(cells), len(labels) - 1, cells).astype(np.int64)]
 
     def settle(self, column: int, name: str, labels: list[str], *, category: bool) -> None:
-        """Find out what a column of codes holds, and write numbers where it holds numbers."""
-        kind, found = settle(name, self.array[:, column], labels, category=category)
-        if kind != "number":
-            self.kinds[column] = kind
-        if found is not None:
-            self.labels[column] = found
+        """Find out what a column of codes holds, and store that in place of the codes.
+
+        Parameters
+        ----------
+        column : int
+            Column of codes of labels, NaN where missing.
+        name : str
+            Name of the column, for errors.
+        labels : list of str
+            Labels of the codes.
+        category : bool
+            Whether these are labels even if they look like numbers.
+
+        Raises
+        ------
+        InvalidInputError
+            If most cells are numbers and some are not.
+        """
+        codes = self.array[:, column]
+        numbers = [as_number(label) for label in labels]
+        seen = ~np.isnan(codes)
+        places = codes[seen].astype(np.int64)
+        if not category:
+            is_number = np.array([number is not None for number in numbers], dtype=bool)
+            if is_number.all():
+                codes[seen] = np.array(numbers, dtype=np.float64)[places]
+                return
+            if is_number[places].mean() > _MOSTLY:
+                row = int(np.flatnonzero(seen)[np.argmin(is_number[places])])
+                raise InvalidInputError(
+                    f"column {name!r} holds {labels[int(codes[row])]!r} in data row {row + 1}, but "
+                    "most of its values are numbers: correct it, empty the cell if the value is "
+                    f"missing, or, if these are labels, pass category=[{name!r}] (--category "
+                    f"{name!r} on the command line)."
+                )
+            truths = [label.lower() for label in labels]
+            if set(truths) <= {"true", "false"}:
+                codes[seen] = np.array([truth == "true" for truth in truths])[places]
+                self.kinds[column] = "bool"
+                return
+        order = np.argsort(np.array(labels, dtype=object), kind="stable")
+        codes[seen] = np.argsort(order)[places]
+        self.kinds[column] = "category" if category else "text"
+        self.labels[column] = [labels[i] for i in order]
 
     def relabel(self, column: int) -> None:
-        """Turn a column of numbers into labels."""
+        """Turn a column of numbers into labels.
+
+        Examples
+        --------
+        >>> table = CodedTable(np.array([[3.0], [np.nan], [1.0], [3.0]]))
+        >>> table.relabel(0)
+        >>> table.labels, table.array.ravel().tolist()
+        ({0: ['1', '3']}, [1.0, nan, 0.0, 1.0])
+        """
+        codes = self.array[:, column]
+        seen = ~np.isnan(codes)
+        levels, codes[seen] = np.unique(codes[seen], return_inverse=True)
         self.kinds[column] = "category"
-        self.labels[column] = relabel(self.array[:, column])
+        self.labels[column] = [f"{level:.17g}" for level in levels]
 
 
 class Coder(dict[str, float]):
-    """Codes of the cells of one column, numbered as they appear; NaN for missing ones.
+    """Codes of the cells of one column, in order of appearance; NaN for missing ones.
 
     Examples
     --------
@@ -101,7 +141,7 @@ class Coder(dict[str, float]):
 
 
 def as_number(text: str) -> float | None:
-    """Return the number that a cell holds, None if it holds none.
+    """Return the number in a cell, None if there is none.
 
     Examples
     --------
@@ -112,64 +152,3 @@ def as_number(text: str) -> float | None:
         return None if "_" in text else float(text)
     except ValueError:
         return None
-
-
-def settle(
-    name: str, codes: FloatArray, labels: list[str], *, category: bool
-) -> tuple[Kind, list[str] | None]:
-    """Say what a column of text holds, and write that over its codes.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column, for errors.
-    codes : ndarray of shape (n,)
-        Codes of labels, NaN where missing; become numbers if all labels are.
-    labels : list of str
-        Labels of the codes.
-    category : bool
-        Whether these are labels in any case, be they numbers or not.
-
-    Returns
-    -------
-    kind : str
-    labels : list of str or None
-        Labels of the new codes, in alphabetical order.
-
-    Raises
-    ------
-    InvalidInputError
-        If most cells are numbers and some are not.
-    """
-    numbers = [as_number(label) for label in labels]
-    seen = ~np.isnan(codes)
-    places = codes[seen].astype(np.int64)
-    if not category:
-        is_number = np.array([number is not None for number in numbers], dtype=bool)
-        if is_number.all():
-            codes[seen] = np.array(numbers, dtype=np.float64)[places]
-            return "number", None
-        if is_number[places].mean() > _MOSTLY:
-            row = int(np.flatnonzero(seen)[np.argmin(is_number[places])])
-            refuse_number(name, labels[int(codes[row])], row + 1)
-        truths = [label.lower() for label in labels]
-        if set(truths) <= {"true", "false"}:
-            codes[seen] = np.array([truth == "true" for truth in truths])[places]
-            return "bool", None
-    order = np.argsort(np.array(labels, dtype=object), kind="stable")
-    codes[seen] = np.argsort(order)[places]
-    return "category" if category else "text", [labels[i] for i in order]
-
-
-def relabel(codes: FloatArray) -> list[str]:
-    """Write codes of labels over numbers, and return the labels.
-
-    Examples
-    --------
-    >>> numbers = np.array([3.0, np.nan, 1.0, 3.0])
-    >>> relabel(numbers), numbers.tolist()
-    (['1', '3'], [1.0, nan, 0.0, 1.0])
-    """
-    seen = ~np.isnan(codes)
-    levels, codes[seen] = np.unique(codes[seen], return_inverse=True)
-    return [f"{level:.17g}" for level in levels]

@@ -15,47 +15,39 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data.cells import Grid
+from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
 from hsiclasso.data.sources import ArraySource, Source
-from hsiclasso.data.text import peek, read_cells
+from hsiclasso.data.text import DELIMITERS, by_suffix, peek, read_cells
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Dataset", "read_table"]
 
 Array = np.ndarray[Any, Any]
 
 #: Entries moved in one step.
 _CHUNK = 1 << 20
-#: Text with more distinct values than this share of its rows is taken for an identifier.
+#: A text column whose distinct values exceed this share of its rows looks like an identifier.
 _IDENTIFIER = 0.9
-#: Most labels of an identifier that is let pass with a warning: their matrix is of full rank.
+#: Most labels of an identifier that gets only a warning: its Gram matrix has full rank.
 _MOST_LABELS = 2000
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table of features, with its target and weights.
+class Dataset:
+    """A table of features, with its target and weights."""
 
-    Attributes
-    ----------
-    source : Source
-        The features, with their names and kinds.
-    y : ndarray of shape (n_samples,) or (n_samples, n_targets), OrderedLabels or None
-        The target: numbers, booleans or text, with NaN or None where missing; or one column of
-        labels that have an order.
-    target : tuple of str
-        Names of the columns of the target.
-    weights : ndarray of shape (n_samples,) or None
-        Sample weights.
-    """
-
+    #: The features, with their names and kinds.
     source: Source
+    #: The target, shape (n_samples,) or (n_samples, n_targets): numbers, booleans or text, with NaN
+    #: or None where missing; or one column of ordered labels.
     y: Any
+    #: Names of the columns of the target.
     target: tuple[str, ...]
+    #: Sample weights, shape (n_samples,).
     weights: FloatArray | None = None
 
 
@@ -66,11 +58,11 @@ def read_table(
     drop: str | Iterable[str] = (),
     weights: str | None = None,
     category: str | Iterable[str] = (),
-) -> Table:
+) -> Dataset:
     r"""Read features, target and weights from a file.
 
-    Columns may be numbers, truth values (``true``, ``false``) or text, and cells may be missing
-    (empty, ``NA``, ``NaN``, ``null`` and whatever else pandas reads as missing).
+    Columns may be numbers, booleans (``true``, ``false``) or text. Cells may be missing: empty,
+    ``NA``, ``NaN``, ``null`` and all else that pandas reads as missing.
 
     Parameters
     ----------
@@ -79,8 +71,7 @@ def read_table(
         (needs the extra ``parquet``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
         ``feature_names``. Text files start with a line of column names.
     target : str or iterable of str
-        Names of the target columns, which may be none; for NPZ, names of arrays or else of
-        `feature_names`.
+        Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str
         Columns to leave out, such as sample identifiers. The index that pandas stores in a
         Parquet file is left out in any case.
@@ -91,14 +82,13 @@ def read_table(
 
     Returns
     -------
-    Table
+    Dataset
 
     Raises
     ------
     InvalidInputError
-        If the file, the names or a value break a rule; the message says which and where. A
-        column of numbers with a few words in it is one case, an identifier in a long table
-        another.
+        If the file, the names or a value break a rule; the message says which and where. Examples
+        are a column of numbers with a few words, and an identifier in a long table.
 
     Warns
     -----
@@ -142,15 +132,17 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-_Read = Callable[[Path, Roles], Table]
+_Read = Callable[[Path, Roles], Dataset]
 
 
 def _reader(file: Path) -> tuple[_Read, str]:
     """Choose the reader for a file that exists, and the name of its format."""
     text = {
-        ".csv": (partial(_read_text, delimiter=","), "comma-separated text"),
-        ".tsv": (partial(_read_text, delimiter="\t"), "tab-separated text"),
-        ".txt": (partial(_read_text, delimiter="\t"), "tab-separated text"),
+        suffix: (
+            partial(_read_text, delimiter=sign),
+            f"{'comma' if sign == ',' else 'tab'}-separated text",
+        )
+        for suffix, sign in DELIMITERS.items()
     }
     readers: dict[str, tuple[_Read, str]] = {
         **text,
@@ -158,38 +150,28 @@ def _reader(file: Path) -> tuple[_Read, str]:
         ".parquet": (_read_parquet, "Parquet"),
         ".npz": (_read_npz, "an NPZ archive"),
     }
-    suffix = file.suffix.lower()
-    if suffix == ".gz":
-        suffix = "".join(file.suffixes[-2:]).lower()
-    if suffix not in readers:
-        raise InvalidInputError(
-            f"{file} has the suffix {suffix!r}, and the suffix tells the format: use one of "
-            f"{', '.join(readers)}."
-        )
-    if not file.is_file():
-        what = "is a folder, not a file" if file.is_dir() else "does not exist"
-        raise InvalidInputError(f"{file} {what}: check the spelling of the path.")
+    chosen = by_suffix(file, readers)
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty (0 bytes): write a table into it first.")
-    return readers[suffix]
+    return chosen
 
 
-def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Table:
+def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Dataset:
     names, first, n_lines = peek(file, delimiter)
     layout = lay_out(file, names, roles)
-    return _table(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
+    return _dataset(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
 
 
-def _read_parquet(file: Path, roles: Roles) -> Table:
-    return _table(*read_parquet(file, roles))
+def _read_parquet(file: Path, roles: Roles) -> Dataset:
+    return _dataset(*read_parquet(file, roles))
 
 
-def _read_npz(file: Path, roles: Roles) -> Table:
-    return _table(*read_npz(file, roles))
+def _read_npz(file: Path, roles: Roles) -> Dataset:
+    return _dataset(*read_npz(file, roles))
 
 
 def _take(array: Array, kept: IntArray) -> Array:
-    """Keep columns, in ascending order, of an array of our own: a view, never a second copy."""
+    """Keep some columns, in ascending order, of an array that nobody else uses, without a copy."""
     if kept.size == 0 or kept[-1] - kept[0] + 1 == kept.size:
         return array[:, kept[0] : kept[-1] + 1] if kept.size else array[:, :0]
     step = max(1, _CHUNK // array.shape[1])
@@ -199,34 +181,34 @@ def _take(array: Array, kept: IntArray) -> Array:
     return array[:, : kept.size]
 
 
-def _table(grid: Grid, layout: Layout, own: Mapping[str, Array] | None = None) -> Table:
-    """Gather what was read; `own` are arrays that are not in the grid."""
-    apart = own or {}
+def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None = None) -> Dataset:
+    """Gather features, target and weights; `own` are arrays that are not in the table."""
+    own = own or {}
 
     def values(j: int) -> Array:
         name = layout.names[j]
-        return apart[name] if name in apart else grid.values(j)
+        return own[name] if name in own else table.values(j)
 
     parts = [values(j) for j in layout.targets]
     y: Any = _target(parts) if parts else None
-    if len(parts) == 1 and layout.targets[0] in grid.ordered:
+    if len(parts) == 1 and layout.targets[0] in table.ordered:
         y = OrderedLabels(y)
     weights = None if layout.weights is None else values(layout.weights)
     if weights is not None:
         weights = _as_weights(layout.names[layout.weights or 0], weights)
-    X, names = _take(grid.array, layout.kept), layout.features
+    X, names = _take(table.array, layout.kept), layout.features
     place = {int(j): k for k, j in enumerate(layout.kept)}
-    kinds = {place[j]: kind for j, kind in grid.kinds.items() if j in place}
+    kinds = {place[j]: kind for j, kind in table.kinds.items() if j in place}
     source: Source = ArraySource(X, names)
     if kinds:
-        labels = {place[j]: texts for j, texts in grid.labels.items() if j in place}
+        labels = {place[j]: texts for j, texts in table.labels.items() if j in place}
         source = LabelledSource(X, names, kinds, labels)
     target = tuple(layout.names[j] for j in layout.targets)
-    return Table(source, y, target, weights)
+    return Dataset(source, y, target, weights)
 
 
 def _target(parts: list[Array]) -> Array:
-    """One array of all columns of a target."""
+    """Return the columns of a target as one array."""
     if len(parts) == 1:
         (y,) = parts
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
@@ -238,8 +220,8 @@ def _target(parts: list[Array]) -> Array:
 def _as_weights(name: str, values: Array) -> FloatArray:
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise InvalidInputError(
-            f"weights names {name!r}, which holds {values.ravel()[0]!r} and the like, but weights "
-            "are numbers, one per sample."
+            f"weights names {name!r}, which holds values such as {values.ravel()[0]!r}, but "
+            "weights are numbers, one per sample."
         )
     weights = values.astype(np.float64)
     bad = ~(np.isfinite(weights) & (weights >= 0))
@@ -253,7 +235,7 @@ def _as_weights(name: str, values: Array) -> FloatArray:
 
 
 def _look_for_identifiers(source: Source) -> None:
-    """Warn of text that is another one in nearly every row; refuse it in a long table."""
+    """Warn of text with a different value in almost every row; refuse it in a long table."""
     if source.uniform_kind == "number":
         return
     found = []
@@ -285,7 +267,7 @@ def _look_for_identifiers(source: Source) -> None:
 def _check_size(file: Path, source: Source) -> None:
     if source.n_features < 1:
         raise InvalidInputError(
-            f"{file} has no column left beside the target and those dropped: features are needed."
+            f"{file} has no column left besides the target and those dropped: add features."
         )
     if source.n_samples < 3:
         raise InvalidInputError(

@@ -51,13 +51,13 @@ class FrameSource(BaseSource):
         self.n_samples, self.n_features = map(int, frame.shape)
         _check_unique(self._names)
         self._dtypes = frame.dtypes.to_list() if self._pandas else list(frame.dtypes)
-        #: Columns that the frame does not turn into floats by itself.
-        self._apart = np.zeros(self.n_features, dtype=bool)
+        #: Columns that the frame cannot convert to floats by itself.
+        self._special = np.zeros(self.n_features, dtype=bool)
         self._kinds = self._find_kinds()
         kinds = set(self._kinds)
         if not kinds.isdisjoint(_CODED):
-            self._apart |= [kind in _CODED for kind in self._kinds]
-        self._any_apart = bool(self._apart.any())
+            self._special |= [kind in _CODED for kind in self._kinds]
+        self._any_special = bool(self._special.any())
         self._uniform_kind = kinds.pop() if len(kinds) == 1 else None
         self._codes: dict[int, _Encoded] = {}
 
@@ -85,19 +85,19 @@ class FrameSource(BaseSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        if not self._any_apart:
+        if not self._any_special:
             return self._numbers(columns)
         if isinstance(columns, slice):
             index = np.arange(*columns.indices(self.n_features))
         else:
             index = np.asarray(columns)
-        apart = self._apart[index]
-        if not apart.any():
+        special = self._special[index]
+        if not special.any():
             return self._numbers(columns)
         block = np.empty((self.n_samples, index.size), order="F")
-        if not apart.all():
-            block[:, ~apart] = self._numbers(index[~apart])
-        for i in np.flatnonzero(apart):
+        if not special.all():
+            block[:, ~special] = self._numbers(index[~special])
+        for i in np.flatnonzero(special):
             block[:, i] = self._floats(int(index[i]))
         return block
 
@@ -108,17 +108,17 @@ class FrameSource(BaseSource):
             yield j, self.block(slice(j, min(j + step, self.n_features)))
 
     def _numbers(self, columns: Columns) -> FloatArray:
-        """Convert columns that are not apart, all at once."""
+        """Convert columns that are not special, all at once."""
         if self._pandas:
             part = self._frame.iloc[:, columns].to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             some = self._frame[:, columns]
-            # Without columns, polars forgets how many rows there are.
+            # Without columns, a polars frame has no number of rows.
             part = some.to_numpy() if some.width else np.empty((self.n_samples, 0))
         return np.array(part, dtype=np.float64, order="F")
 
     def _floats(self, j: int) -> FloatArray:
-        """Convert one column that is apart."""
+        """Convert one special column."""
         if self._kinds[j] in _CODED:
             codes = self._encoded(j)[0]
             return np.where(codes < 0, np.nan, codes)
@@ -128,7 +128,7 @@ class FrameSource(BaseSource):
     def _encoded(self, j: int) -> _Encoded:
         """Codes and labels of one column, made on first use.
 
-        Two threads may both make them: the results are equal, and either may stay.
+        If two threads both make them, the results are equal.
         """
         if j not in self._codes:
             encode = _encode_pandas if self._pandas else _encode_polars
@@ -141,8 +141,8 @@ class FrameSource(BaseSource):
         return self._frame.iloc[:, j] if self._pandas else self._frame[:, j]
 
     def _find_kinds(self) -> list[Kind]:
-        """Kind of every column, by its dtype if that tells."""
-        # By identity: equal dtypes are mostly one object, and long categories are slow to hash.
+        """Kind of every column, by its dtype if that is enough."""
+        # By identity: equal dtypes are usually one object, and long categories are slow to hash.
         unique = {id(dtype): dtype for dtype in self._dtypes}
         known = {place: _frame_kind(dtype) for place, dtype in unique.items()}
         kinds = [known[id(dtype)] for dtype in self._dtypes]
@@ -151,7 +151,7 @@ class FrameSource(BaseSource):
         return [self._look_at(j) if kind is None else kind for j, kind in enumerate(kinds)]
 
     def _look_at(self, j: int) -> Kind:
-        """Kind of a column whose dtype does not tell it, by its values."""
+        """Kind of a column by its values, if the dtype is not enough."""
         dtype, column = self._dtypes[j], self._column(j)
         types: set[type] = set()
         if str(dtype) == "object":
@@ -159,7 +159,7 @@ class FrameSource(BaseSource):
             types = set(map(type, column.to_numpy()[~missing]))
             kind = _kind_of_types(types)
             if kind is not None:
-                self._apart[j] = missing.any()  # pandas itself fails on NA among objects
+                self._special[j] = missing.any()  # pandas itself fails on NA among objects
                 return kind
         is_complex = any(issubclass(t, complex | np.complexfloating) for t in types)
         if is_complex or "complex" in str(dtype):
@@ -192,7 +192,7 @@ def _short_name(dtype: Any) -> str:
 
 
 def _frame_kind(dtype: Any) -> Kind | None:
-    """Kind of columns of a pandas or polars dtype; None if it does not tell or is not read."""
+    """Kind of columns of a pandas or polars dtype; None if it is unknown or not supported."""
     if hasattr(dtype, "is_numeric"):  # polars
         return "number" if dtype.is_numeric() else _POLARS_KINDS.get(_short_name(dtype))
     letter = getattr(dtype, "kind", "O")
@@ -230,7 +230,7 @@ def _encode_polars(column: Any) -> _Encoded:
     if _short_name(column.dtype) == "Enum":
         codes, labels = column.to_physical(), column.dtype.categories
     else:
-        # The codes of a Categorical belong to all columns of the process: make our own.
+        # A polars Categorical shares its codes with all columns of the process: make new ones.
         text = column.cast(str)
         codes, labels = text.rank("dense") - 1, text.drop_nulls().unique().sort()
     return codes.cast(int).fill_null(-1).to_numpy(), labels.to_list()

@@ -6,11 +6,10 @@ import csv
 from os import PathLike
 from pathlib import Path
 
+from hsiclasso.data.text import DELIMITERS, by_suffix
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["read_groups"]
-
-_DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 
 def read_groups(path: str | PathLike[str]) -> dict[str, str]:
@@ -20,7 +19,7 @@ def read_groups(path: str | PathLike[str]) -> dict[str, str]:
     ----------
     path : path-like
         ``.csv``, or ``.tsv`` or ``.txt`` (tab-separated), with a line of column names and then
-        one feature and its group on each line; further columns are not looked at.
+        one feature and its group on each line; further columns are ignored.
 
     Returns
     -------
@@ -37,18 +36,11 @@ def read_groups(path: str | PathLike[str]) -> dict[str, str]:
     {'TP53': 'apoptosis', 'EGFR': 'growth'}
     """
     file = Path(path)
-    suffix = file.suffix.lower()
-    if suffix not in _DELIMITERS:
-        raise InvalidInputError(
-            f"{file} has the suffix {suffix!r}, but groups are read from one of "
-            f"{', '.join(_DELIMITERS)}."
-        )
-    if not file.is_file():
-        raise InvalidInputError(f"{file} does not exist: check the spelling of the path.")
+    delimiter = by_suffix(file, DELIMITERS)
     groups: dict[str, str] = {}
     try:
         with file.open(newline="", encoding="utf-8-sig") as stream:
-            lines = csv.reader(stream, delimiter=_DELIMITERS[suffix])
+            lines = csv.reader(stream, delimiter=delimiter)
             next(lines, None)
             for number, line in enumerate(lines, start=2):
                 if line:

@@ -1,15 +1,15 @@
-"""A table in one array of which some columns are codes of labels, and a target of such codes."""
+"""A table in one array with codes for labels, and a target of such codes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.sources import ArraySource, BaseSource, Kind
+from hsiclasso._types import FloatArray
+from hsiclasso.data.sources import ArraySource, Kind
 
 __all__ = ["LabelledSource", "OrderedLabels"]
 
@@ -21,13 +21,13 @@ _DTYPES: dict[Kind, str] = {
 }
 
 
-class LabelledSource(BaseSource):
+class LabelledSource(ArraySource):
     """Columns of one array of floats, some of which hold codes of labels.
 
     Parameters
     ----------
     array : ndarray of shape (n_samples, n_features)
-        Numbers, truth values and codes 0, 1, ... of labels; NaN where missing. Never copied.
+        Numbers, booleans and codes 0, 1, ... of labels; NaN where missing. Never copied.
     names : sequence of str
         Column names.
     kinds : mapping of int to str
@@ -51,14 +51,9 @@ class LabelledSource(BaseSource):
         kinds: Mapping[int, Kind],
         labels: Mapping[int, list[Any]],
     ) -> None:
-        self._cells = ArraySource(array, names)
+        super().__init__(array, names)
         self._kinds = dict(kinds)
         self._labels = dict(labels)
-        self.n_samples, self.n_features = self._cells.n_samples, self._cells.n_features
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._cells.name(column)
 
     def kind(self, column: int) -> Kind:
         """Kind of one column."""
@@ -81,22 +76,14 @@ class LabelledSource(BaseSource):
         labels = self._labels.get(column)
         return None if labels is None else list(labels)
 
-    def block(self, columns: Columns) -> FloatArray:
-        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return self._cells.block(columns)
-
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield pieces of the array along its contiguous direction, without copies."""
-        return self._cells.views()
-
 
 class OrderedLabels:
-    """A target of labels that have an order, with what pandas' ordered categories tell of it.
+    """A target of ordered labels, with the attributes of pandas' ordered categories.
 
     Parameters
     ----------
     codes : ndarray of shape (n,)
-        Places of the labels in their order, NaN where missing.
+        Positions of the labels in their order, NaN where missing.
 
     Attributes
     ----------

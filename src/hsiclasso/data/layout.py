@@ -1,71 +1,55 @@
-"""Which column of a file is what, and how a name or a value that breaks a rule is refused."""
+"""The role of each column of a file: feature, target, weights or none."""
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
+from hsiclasso._checks import did_you_mean
 from hsiclasso._types import IntArray
+from hsiclasso.data.cells import as_number
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Layout", "Roles", "drop_option", "lay_out", "quoted", "refuse_number", "refuse_type"]
+__all__ = ["Layout", "Roles", "drop_option", "lay_out", "quoted"]
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a file are for, by name.
-
-    Attributes
-    ----------
-    targets : tuple of str
-    weights : str or None
-        Column of sample weights.
-    drop : frozenset of str
-        Columns to leave out.
-    category : frozenset of str
-        Columns of labels, be they numbers or not.
-    """
+    """The roles of columns as the user gives them, by name."""
 
     targets: tuple[str, ...] = ()
+    #: Column of sample weights.
     weights: str | None = None
+    #: Columns to leave out.
     drop: frozenset[str] = frozenset()
+    #: Columns of labels, even if they look like numbers.
     category: frozenset[str] = frozenset()
 
     @property
-    def apart(self) -> tuple[str, ...]:
-        """Columns that are read but are no features."""
+    def others(self) -> tuple[str, ...]:
+        """Columns that are read but are not features."""
         return self.targets if self.weights is None else (*self.targets, self.weights)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column of a file is what.
+    """The role of each column of a file, by position."""
 
-    Attributes
-    ----------
-    names : list of str
-        All columns.
-    targets : list of int
-        Columns of the target.
-    weights : int or None
-        Column of sample weights.
-    category : frozenset of int
-        Columns of labels, be they numbers or not.
-    kept : ndarray
-        Columns of the features, ascending.
-    """
-
+    #: All columns.
     names: list[str]
+    #: Columns of the target.
     targets: list[int]
+    #: Column of sample weights.
     weights: int | None
+    #: Columns of labels, even if they look like numbers.
     category: frozenset[int]
+    #: Columns of the features, ascending.
     kept: IntArray
 
     @property
@@ -76,12 +60,12 @@ class Layout:
     @property
     def used(self) -> list[int]:
         """All columns that are read."""
-        apart = self.targets if self.weights is None else [*self.targets, self.weights]
-        return [*self.kept.tolist(), *apart]
+        weights = [] if self.weights is None else [self.weights]
+        return [*self.kept.tolist(), *self.targets, *weights]
 
 
 def lay_out(file: Path, names: list[str], roles: Roles) -> Layout:
-    """Find out what each column of a file is."""
+    """Check the roles against the columns of a file, and find these."""
     known = set(names)
     for target in roles.targets:
         if target not in known:
@@ -95,17 +79,17 @@ def lay_out(file: Path, names: list[str], roles: Roles) -> Layout:
             if name not in known:
                 raise InvalidInputError(
                     f"{what} names {name!r}, which is not a column of {file}"
-                    f"{_similar(name, names)}: give the name of one of its columns."
+                    f"{did_you_mean(name, names)}: give the name of one of its columns."
                 )
     _check_roles(roles)
     _check_unique(file, names, roles.drop)
     position = {name: j for j, name in enumerate(names)}
-    aside = roles.drop.union(roles.apart)
-    kept = [j for j, name in enumerate(names) if name not in aside]
+    no_features = roles.drop.union(roles.others)
+    kept = [j for j, name in enumerate(names) if name not in no_features]
     for j in kept:
         if names[j] == f"unnamed_{j + 1}":
             raise InvalidInputError(
-                f"column {j + 1} of {file} has no name, and may hold row labels: leave it out "
+                f"column {j + 1} of {file} has no name, and may contain row labels: leave it out "
                 f"with {drop_option(names[j])}, or name it."
             )
     return Layout(
@@ -118,7 +102,7 @@ def lay_out(file: Path, names: list[str], roles: Roles) -> Layout:
 
 
 def _check_roles(roles: Roles) -> None:
-    """Raise if a column has two parts to play."""
+    """Raise if a column has two roles."""
     parts = [(name, "the target") for name in roles.targets]
     parts += [] if roles.weights is None else [(roles.weights, "the weights")]
     taken: dict[str, str] = {}
@@ -142,52 +126,20 @@ def _check_unique(file: Path, names: list[str], drop: frozenset[str]) -> None:
 
 
 def _refuse_target(file: Path, names: Sequence[str], target: str) -> NoReturn:
-    if all(map(_is_number, names)):
+    if all(as_number(name) is not None for name in names):
         raise InvalidInputError(
-            f"{file} starts with numbers ({quoted(names)}), and its first line must hold the "
+            f"{file} starts with numbers ({quoted(names)}), but its first line must contain the "
             "column names: add a header."
         )
     if len(names) == 1 and re.search(r"[\t;,]", names[0]):
         raise InvalidInputError(
-            f"{file} has a single column named {names[0][:60]!r}: its fields seem to be "
-            "separated otherwise than its suffix says; .csv stands for commas, .tsv for tabs."
+            f"{file} has a single column named {names[0][:60]!r}: its suffix seems to "
+            "be wrong; use .csv if commas separate the columns, .tsv for tabs."
         )
     raise InvalidInputError(
-        f"{target!r}, the target, is not a column of {file}{_similar(target, names)}: give the "
+        f"{target!r}, the target, is not a column of {file}{did_you_mean(target, names)}: give the "
         "name of one of its columns."
     )
-
-
-def refuse_number(name: str, value: str, row: int) -> NoReturn:
-    """Refuse a cell that is no number, in a column of numbers and a row counted from 1."""
-    raise InvalidInputError(
-        f"column {name!r} holds {value!r} in data row {row}, but most of its values are numbers: "
-        "correct it, empty the cell if the value is missing, or, if these are labels, say "
-        f"category=[{name!r}] (--category {name!r} on the command line)."
-    )
-
-
-def refuse_type(name: str, kind: Any) -> NoReturn:
-    """Refuse a column of a type that is neither numbers nor labels."""
-    raise InvalidInputError(
-        f"column {name!r} is of type {kind}, and columns must be numbers, truth values or text: "
-        f"leave it out with {drop_option(name)}, or convert it."
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _similar(name: str, names: Sequence[str]) -> str:
-    """Suggest names that are spelled alike."""
-    lower = [other for other in names if other.lower() == name.lower()]
-    close = lower or difflib.get_close_matches(name, names, n=3)
-    return f" (did you mean {' or '.join(map(repr, close[:3]))}?)" if close else ""
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from hsiclasso.data.cells import as_number
 from hsiclasso.data.layout import quoted
-from hsiclasso.data.text import open_text
+from hsiclasso.data.text import DELIMITERS, by_suffix, open_text
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["read_matrix"]
@@ -31,8 +31,8 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     ----------
     path : path-like
         ``.npz`` as written by `scipy.sparse.save_npz` or with a single array; ``.npy``;
-        ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), of numbers alone or with a line and a
-        column of names, which must then agree.
+        ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), with numbers only, or also with a line
+        and a column of names, which must agree.
 
     Returns
     -------
@@ -49,7 +49,13 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
            [1., 0.]])
     """
     file = Path(path)
-    read = _reader(file)
+    text = {suffix: partial(_read_text, delimiter=sign) for suffix, sign in DELIMITERS.items()}
+    readers: dict[str, Callable[[Path], Any]] = {
+        ".npz": _read_npz,
+        ".npy": partial(np.load, allow_pickle=False),
+        **text,
+    }
+    read = by_suffix(file, readers)
     try:
         matrix = read(file)
     except InvalidInputError:
@@ -62,28 +68,9 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{file} holds an array of shape {matrix.shape} and dtype {matrix.dtype}: a matrix "
-            "between samples is square, with a number for every two samples."
+            "between samples is square and has a number for every pair."
         )
     return matrix
-
-
-def _reader(file: Path) -> Callable[[Path], Any]:
-    readers: dict[str, Callable[[Path], Any]] = {
-        ".npz": _read_npz,
-        ".npy": partial(np.load, allow_pickle=False),
-        ".csv": partial(_read_text, delimiter=","),
-        ".tsv": partial(_read_text, delimiter="\t"),
-        ".txt": partial(_read_text, delimiter="\t"),
-    }
-    suffix = file.suffix.lower()
-    if suffix not in readers:
-        raise InvalidInputError(
-            f"{file} has the suffix {suffix!r}, but a matrix between samples is read from one of "
-            f"{', '.join(readers)}."
-        )
-    if not file.is_file():
-        raise InvalidInputError(f"{file} does not exist: check the spelling of the path.")
-    return readers[suffix]
 
 
 def _read_npz(file: Path) -> Any:
@@ -94,8 +81,8 @@ def _read_npz(file: Path) -> Any:
     if _SPARSE_MARK in names:
         return sparse.load_npz(file)
     raise InvalidInputError(
-        f"{file} holds {len(names)} arrays ({quoted(names)}), and which one is the matrix is not "
-        "clear: save it alone with numpy.savez(file, A), or scipy.sparse.save_npz(file, A)."
+        f"{file} holds {len(names)} arrays ({quoted(names)}), and it is not clear which one is the "
+        "matrix: save it alone with numpy.savez(file, A), or scipy.sparse.save_npz(file, A)."
     )
 
 
@@ -118,7 +105,7 @@ def _read_text(file: Path, *, delimiter: str) -> Any:
         if None in numbers:
             j = numbers.index(None)
             raise InvalidInputError(
-                f"{file} holds {row[j]!r} in row {i + 1}, column {j + 1} of the matrix, and every "
+                f"{file} holds {row[j]!r} in row {i + 1}, column {j + 1} of the matrix, but every "
                 "entry must be a number: 0 stands for no link."
             )
         matrix[i] = numbers
@@ -126,7 +113,7 @@ def _read_text(file: Path, *, delimiter: str) -> Any:
 
 
 def _without_names(file: Path, rows: list[list[str]]) -> list[list[str]]:
-    """Take the line and the column of names away, if they agree."""
+    """Remove the line and the column of names; raise if they do not agree."""
     header, body = [cell.strip() for cell in rows[0]], rows[1:]
     if len(header) != len(body) + 1:
         return body

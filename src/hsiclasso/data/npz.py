@@ -1,4 +1,4 @@
-"""NPZ archives of NumPy -> a grid of numbers and codes, and arrays of their own."""
+"""NPZ archives of NumPy -> a table of numbers and codes, and separate arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso.data.cells import Coder, Grid
+from hsiclasso.data.cells import CodedTable, Coder
 from hsiclasso.data.layout import Layout, Roles, lay_out, quoted
 from hsiclasso.errors import InvalidInputError
 
@@ -17,9 +17,9 @@ __all__ = ["read_npz"]
 Array = np.ndarray[Any, Any]
 
 
-def read_npz(file: Path, roles: Roles) -> tuple[Grid, Layout, dict[str, Array]]:
-    """Read X, and arrays of their own that are target or weights."""
-    X, others, names = _load(file, roles.apart)
+def read_npz(file: Path, roles: Roles) -> tuple[CodedTable, Layout, dict[str, Array]]:
+    """Read X, and the separate arrays that are target or weights."""
+    X, others, names = _load(file, roles.others)
     if X.ndim != 2 or X.dtype.kind not in "biufUS":
         raise InvalidInputError(
             f"X in {file} has shape {X.shape} and dtype {X.dtype}: it must be a 2-D array of real "
@@ -32,7 +32,7 @@ def read_npz(file: Path, roles: Roles) -> tuple[Grid, Layout, dict[str, Array]]:
         )
     columns = [f"x{j}" for j in range(X.shape[1])] if names is None else names.astype(str).tolist()
     own = {name: values for name, values in others.items() if values is not None}
-    for name in roles.apart:
+    for name in roles.others:
         if name not in own and name not in columns:
             raise InvalidInputError(
                 f"{name!r} is neither an array of {file} (it has {quoted(list(others))}) nor one "
@@ -46,7 +46,7 @@ def read_npz(file: Path, roles: Roles) -> tuple[Grid, Layout, dict[str, Array]]:
     layout = lay_out(file, [*columns, *own], roles)
     for name in roles.category & own.keys():
         own[name] = _as_labels(own[name])
-    return _grid(X, layout), layout, own
+    return _coded(X, layout), layout, own
 
 
 def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | None], Array | None]:
@@ -67,23 +67,23 @@ def _as_labels(values: Array) -> Array:
     """Turn an array of numbers into labels, None where one is missing."""
     if values.ndim != 1 or values.dtype.kind not in "iuf":
         return values
-    grid = Grid(values.astype(np.float64)[:, None])
-    grid.relabel(0)
-    return grid.values(0)
+    table = CodedTable(values.astype(np.float64)[:, None])
+    table.relabel(0)
+    return table.values(0)
 
 
-def _grid(X: Array, layout: Layout) -> Grid:
-    """Make a grid of an array of numbers or text."""
+def _coded(X: Array, layout: Layout) -> CodedTable:
+    """Make a table of an array of numbers or text."""
     category = {j for j in layout.category if j < X.shape[1]}
     if X.dtype.kind in "biuf":
         numbers = X.astype(np.float64) if category else X
-        grid = Grid(numbers)
+        table = CodedTable(numbers)
         for j in sorted(category):
-            grid.relabel(j)
-        return grid
-    grid = Grid(np.zeros(X.shape, order="F"))
+            table.relabel(j)
+        return table
+    table = CodedTable(np.zeros(X.shape, order="F"))
     for j in (j for j in layout.used if j < X.shape[1]):
         coder = Coder()
-        grid.array[:, j] = [coder[cell] for cell in X[:, j].astype(str).tolist()]
-        grid.settle(j, layout.names[j], coder.labels, category=j in category)
-    return grid
+        table.array[:, j] = [coder[cell] for cell in X[:, j].astype(str).tolist()]
+        table.settle(j, layout.names[j], coder.labels, category=j in category)
+    return table

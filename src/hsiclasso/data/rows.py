@@ -24,13 +24,13 @@ class RowSubset(BaseSource):
     Parameters
     ----------
     source : Source
-        The whole table.
+        The table.
     rows : array-like of int or of bool
         Indices of rows, which may repeat, or a mask of shape (source.n_samples,).
 
     Notes
     -----
-    Codes of categories and text are those of the whole table, whichever rows are taken.
+    Codes of categories and text are those of the full table, whichever rows are taken.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class RowSubset(BaseSource):
         chosen = _as_rows(rows, source.n_samples)
         self._source: Source = source
         self._rows: IntArray = chosen
-        if isinstance(source, RowSubset):  # rows of rows are rows: read the table just once
+        if isinstance(source, RowSubset):  # take rows of the table, not rows of rows
             self._source, self._rows = source._source, source._rows[chosen]
         self.n_samples, self.n_features = chosen.size, source.n_features
 
@@ -66,7 +66,7 @@ class RowSubset(BaseSource):
         return self._source.dtype_name(column)
 
     def categories(self, column: int) -> list[Any] | None:
-        """Labels of the codes in the whole table, None for columns without."""
+        """Labels of the codes in the full table, None for columns without."""
         return self._source.categories(column)
 
     def block(self, columns: Columns) -> FloatArray:
@@ -75,15 +75,15 @@ class RowSubset(BaseSource):
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return a copy of int8, uint8 or bool columns as they are stored, else None."""
-        whole = self._source.levels(columns)
-        return None if whole is None else self._take(whole)
+        levels = self._source.levels(columns)
+        return None if levels is None else self._take(levels)
 
     def stored(self, columns: Columns) -> Stored | None:
         """Return indptr, row indices within the subset and values; None if not sparse."""
-        whole = self._source.stored(columns)
-        if whole is None:
+        stored = self._source.stored(columns)
+        if stored is None:
             return None
-        indptr, indices, data = whole
+        indptr, indices, data = stored
         shape = (self._source.n_samples, indptr.size - 1)
         part = sparse.csc_array((data, indices, indptr), shape=shape)[self._rows]
         part.sort_indices()
@@ -103,7 +103,7 @@ class RowSubset(BaseSource):
 
     def views(self) -> Iterator[tuple[int, Any]]:
         """Yield blocks of columns, or the stored entries of single columns."""
-        if next(self._source.views(), None) is None:  # the whole table is known to be finite
+        if next(self._source.views(), None) is None:  # all values of the table are finite
             return
         for run in self._runs():
             stored = self.stored(run)
@@ -121,11 +121,11 @@ class RowSubset(BaseSource):
         for start in range(0, self.n_features, step):
             yield slice(start, min(start + step, self.n_features))
 
-    def _take(self, whole: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _take(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Rows of an array, in the memory order of the array."""
-        if whole.flags.f_contiguous:
-            return whole.T.take(self._rows, axis=1).T
-        return whole.take(self._rows, axis=0)
+        if array.flags.f_contiguous:
+            return array.T.take(self._rows, axis=1).T
+        return array.take(self._rows, axis=0)
 
 
 def _as_rows(rows: npt.ArrayLike, n_samples: int) -> IntArray:

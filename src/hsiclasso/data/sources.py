@@ -1,4 +1,4 @@
-"""One door for tables of any kind: ``as_source(X)`` hands out blocks of columns.
+"""Tables of any kind, read as blocks of columns by ``as_source(X)``.
 
 A source never copies its input as a whole and never writes to it: ``block`` returns a fresh
 float64 array that the caller owns.
@@ -35,7 +35,35 @@ __all__ = [
 ]
 
 
-class ArraySource(BaseSource):
+class _UniformSource(BaseSource):
+    """A table whose columns all have the same dtype."""
+
+    def __init__(
+        self, dtype: np.dtype[Any], shape: tuple[int, ...], names: Sequence[str] | None = None
+    ) -> None:
+        self._dtype = dtype
+        self._names = names
+        self.n_samples, self.n_features = map(int, shape)
+
+    def name(self, column: int) -> str:
+        """Name of one column."""
+        return f"x{column}" if self._names is None else self._names[column]
+
+    def kind(self, column: int) -> Kind:
+        """``bool`` or ``number``, by the dtype."""
+        return "bool" if self._dtype.kind == "b" else "number"
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns."""
+        return self.kind(0)
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype, the same for all columns."""
+        return str(self._dtype.name)
+
+
+class ArraySource(_UniformSource):
     """Columns of a NumPy array of any real dtype and memory order.
 
     Parameters
@@ -43,30 +71,12 @@ class ArraySource(BaseSource):
     array : ndarray of shape (n_samples, n_features)
         Read in place, never copied as a whole.
     names : sequence of str, optional
-        Column names; ``x0, x1, ...`` if absent.
+        Column names; ``x0, x1, ...`` by default.
     """
 
     def __init__(self, array: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> None:
+        super().__init__(array.dtype, array.shape, names)
         self._array = array
-        self._names = names
-        self.n_samples, self.n_features = map(int, array.shape)
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return f"x{column}" if self._names is None else self._names[column]
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column, the same for all."""
-        return self.uniform_kind
-
-    @property
-    def uniform_kind(self) -> Kind:
-        """``bool`` or ``number``, by the dtype."""
-        return _array_kind(self._array.dtype)
-
-    def dtype_name(self, column: int) -> str:
-        """Name of the dtype, the same for all columns."""
-        return str(self._array.dtype.name)
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return int8 or uint8 columns as they are, booleans as uint8, else None."""
@@ -91,42 +101,25 @@ class ArraySource(BaseSource):
             yield from ((j, self._array[:, j : j + step]) for j in range(0, self.n_features, step))
 
 
-class SparseSource(BaseSource):
-    """Columns of a SciPy sparse matrix, densified block by block.
+class SparseSource(_UniformSource):
+    """Columns of a SciPy sparse matrix, made dense block by block.
 
     Parameters
     ----------
     matrix : sparse matrix or array of shape (n_samples, n_features)
-        Converted once to compressed columns if it is stored otherwise; copied once if entries
-        of a column are not sorted or occur twice, which are then added up.
+        Converted once to compressed columns, unless it is stored so. Copied once if the entries of
+        a column are not sorted or occur twice; the latter are then added.
     """
 
     def __init__(self, matrix: Any) -> None:
         given = matrix.tocsc()
-        # Another object on the same arrays: SciPy notes on it what it finds out about them.
+        # a new object on the same arrays, because SciPy stores what it learns about them in it
         own = sparse.csc_array((given.data, given.indices, given.indptr), shape=given.shape)
         if not own.has_canonical_format:
             own = own.copy()
             own.sum_duplicates()
         self._matrix = own
-        self.n_samples, self.n_features = map(int, matrix.shape)
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return f"x{column}"
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column, the same for all."""
-        return self.uniform_kind
-
-    @property
-    def uniform_kind(self) -> Kind:
-        """``bool`` or ``number``, by the dtype."""
-        return _array_kind(self._matrix.dtype)
-
-    def dtype_name(self, column: int) -> str:
-        """Name of the dtype, the same for all columns."""
-        return str(self._matrix.dtype.name)
+        super().__init__(own.dtype, own.shape)
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
@@ -159,8 +152,8 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     ----------
     X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix or array-like
         Table of shape (n_samples, n_features). A source is returned as it is.
-    min_samples : int
-        Fewest rows; 3 to measure dependence, 1 to apply what was learnt.
+    min_samples : int, default=3
+        Least number of rows; 3 to measure dependence, 1 to apply what was learnt.
 
     Returns
     -------
@@ -192,7 +185,7 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
 
 
 def is_source(X: Any) -> bool:
-    """Tell whether a table is a source already."""
+    """Whether a table is already a source."""
     return isinstance(X, BaseSource)
 
 
@@ -204,7 +197,7 @@ def check_finite(source: Source, *, ignore: bool = False) -> None:
     source : Source
         The table.
     ignore : bool
-        Whether NaN, which stands for every missing value, is let pass. Infinity never is.
+        Whether NaN, which stands for missing values, is allowed. Infinity never is.
 
     Examples
     --------
@@ -221,13 +214,13 @@ def check_finite(source: Source, *, ignore: bool = False) -> None:
 
 
 def sum_is_finite(values: np.ndarray[Any, Any]) -> bool:
-    """Tell whether the sum is finite, which proves that all is; another may be mere overflow."""
+    """Whether the sum is finite; if so, every value is. An overflow may make it infinite."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.sum(values)))
 
 
 def refuse_value(name: str, value: float, ignore: bool) -> NoReturn:
-    """Refuse a value of a column that is not finite, where missing ones may be ignored or not."""
+    """Raise for a value that is not finite; `ignore` says whether missing ones are allowed."""
     if ignore:
         raise InvalidInputError(
             f"Input X contains inf: the first is infinity in column {name!r}; values may be "
@@ -266,7 +259,3 @@ def _check_size(source: Source, min_samples: int) -> None:
             f"measured on {min_samples} samples or more: add rows, or transpose X if samples are "
             "columns."
         )
-
-
-def _array_kind(dtype: np.dtype[Any]) -> Kind:
-    return "bool" if dtype.kind == "b" else "number"

@@ -26,11 +26,12 @@ def make_data1(
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Size of the table; the paper takes 256 features.
-    shuffle : bool
-        Put the causal columns at random positions instead of the first ones.
-    random_state : int, Generator or None
+    n_samples : int, default=200
+    n_features : int, default=256
+        Number of features, as in the paper.
+    shuffle : bool, default=True
+        Whether the causal columns are at random positions instead of the first ones.
+    random_state : int, Generator or None, default=None
         Source of randomness.
 
     Returns
@@ -65,19 +66,15 @@ def make_data2(
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Size of the table; the paper takes 1000 features.
-    shuffle : bool
-        Put the causal columns at random positions instead of the first ones.
-    random_state : int, Generator or None
-        Source of randomness.
+    n_samples, shuffle, random_state
+        As in `make_data1`.
+    n_features : int, default=1000
+        Number of features, as in the paper.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-    causal : ndarray of shape (3,)
-        Columns of X that stand for X_1, X_2, X_3.
+    X, y, causal
+        As in `make_data1`; there are three causal columns.
 
     Examples
     --------
@@ -101,28 +98,27 @@ def make_copies(
 ) -> Design:
     r"""Draw the additive design with redundant copies of its causal features.
 
-    The target is that of `make_data1`. Each causal feature :math:`X_j` has `n_copies` columns
-    beside it that say nearly the same, :math:`(X_j + s E) / \sqrt{1 + s^2}` with noise E of their
-    own and the `spread` s. A method that looks at features one by one takes the copies of the
-    strongest feature for the next best; four different causal features are wanted.
+    The target is that of `make_data1`. Each causal feature :math:`X_j` has `n_copies` noisy copies
+    :math:`(X_j + s E) / \sqrt{1 + s^2}`, each with its own noise E and the `spread` s. A method
+    that looks at features one by one ranks the copies of the strongest feature next; the goal is
+    to find four different causal features.
 
     Parameters
     ----------
-    n_samples, n_features : int
-        Size of the table, copies included.
-    n_copies : int
+    n_samples, n_features, random_state
+        As in `make_data1`; the features include the copies.
+    n_copies : int, default=10
         Copies of each of the four causal features.
-    spread : float
-        Deviation of the noise in a copy.
-    shuffle : bool
-        Put the columns in random order instead of causal features, copies, noise.
-    random_state : int, Generator or None
-        Source of randomness.
+    spread : float, default=0.3
+        Standard deviation of the noise in a copy.
+    shuffle : bool, default=True
+        Whether columns are in random order; otherwise causal features, copies and noise follow
+        each other.
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
+    X, y
+        As in `make_data1`.
     origin : ndarray of shape (n_features,)
         0 to 3 for the causal feature that a column is or copies, -1 for noise.
 

@@ -1,9 +1,8 @@
-"""Comma- and tab-separated text -> a grid of numbers and codes.
+"""Comma- and tab-separated text -> a table of numbers and codes.
 
-NumPy's own parser does the work, which takes a second for 50 x 300,000 numbers. Columns whose
-first cell is a word go through a coder in the same pass. If a cell elsewhere turns out to be
-missing or a word, a second pass looks at every cell, and a third one codes the columns in which
-words were found.
+NumPy's parser reads 50 x 300,000 numbers in a second. Columns whose first cell is a word go through
+a coder in the same pass. If another cell turns out to be missing or a word, a second pass looks at
+every cell, and a third one codes the columns in which words were found.
 """
 
 from __future__ import annotations
@@ -13,22 +12,42 @@ import gzip
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, TypeVar
 
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.data.cells import MISSING, Coder, Grid, as_number
+from hsiclasso.data.cells import MISSING, CodedTable, Coder, as_number
 from hsiclasso.data.layout import Layout
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["open_text", "peek", "read_cells"]
+__all__ = ["DELIMITERS", "by_suffix", "open_text", "peek", "read_cells"]
+
+#: Delimiter of text files by suffix.
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 _Convert = Callable[[str], float]
+_T = TypeVar("_T")
+
+
+def by_suffix(file: Path, choices: Mapping[str, _T]) -> _T:
+    """Return the choice for the suffix of a file, which must exist; ``.csv.gz`` is a suffix."""
+    suffix = file.suffix.lower()
+    if suffix == ".gz":
+        suffix = "".join(file.suffixes[-2:]).lower()
+    if suffix not in choices:
+        raise InvalidInputError(
+            f"{file} has the suffix {suffix!r}, and the suffix tells the format: use one of "
+            f"{', '.join(choices)}."
+        )
+    if not file.is_file():
+        what = "is a folder, not a file" if file.is_dir() else "does not exist"
+        raise InvalidInputError(f"{file} {what}: check the spelling of the path.")
+    return choices[suffix]
 
 
 def peek(file: Path, delimiter: str) -> tuple[list[str], list[str], int]:
-    """Return the names, the fields of the first data row, and the lines that the header takes."""
+    """Return the names, the fields of the first data row, and the number of header lines."""
     with open_text(file) as lines:
         rows = csv.reader(lines, delimiter=delimiter)
         header = next((row for row in rows if any(map(str.strip, row))), None)
@@ -46,31 +65,24 @@ def peek(file: Path, delimiter: str) -> tuple[list[str], list[str], int]:
 
 
 def open_text(file: Path) -> TextIO:
-    """Open text, compressed or not."""
+    """Open a text file, compressed or not."""
     if file.suffix.lower() == ".gz":
         return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
     return file.open(encoding="utf-8-sig", newline="")
 
 
-def read_cells(file: Path, layout: Layout, first: list[str], *, delimiter: str, skip: int) -> Grid:
-    """Read all columns that the layout has a use for.
+def read_cells(
+    file: Path, layout: Layout, first: list[str], *, delimiter: str, skip: int
+) -> CodedTable:
+    """Read all columns that the layout uses; the others become zeros.
 
-    Parameters
-    ----------
-    file : Path
-    layout : Layout
-        Which column is what; those without a use are read as zeros.
-    first : list of str
-        Fields of the first data row.
-    delimiter : str
-    skip : int
-        Lines that the header takes.
+    `first` has the fields of the first data row, below `skip` lines of header.
     """
     if len(first) != len(layout.names):
         raise InvalidInputError(
             f"{file} has {len(layout.names)} column names, but {len(first)} values in data row 1: "
-            "every row must have one value per name. A header that is one short usually lacks the "
-            "name of the row labels: add it."
+            "every row must have one value per name. If one name is missing, it is usually that of "
+            "the row labels: add it."
         )
     parser = _Parser(file, layout, delimiter, skip)
     words = {j for j in layout.used if as_number(first[j]) is None}
@@ -81,7 +93,7 @@ def read_cells(file: Path, layout: Layout, first: list[str], *, delimiter: str, 
 
 
 class _Parser:
-    """Passes over one file."""
+    """Reads one file, in one or several passes."""
 
     def __init__(self, file: Path, layout: Layout, delimiter: str, skip: int) -> None:
         self.file = file
@@ -89,8 +101,8 @@ class _Parser:
         self.delimiter = delimiter
         self.skip = skip
 
-    def only_numbers(self, coded: Iterable[int]) -> Grid | None:
-        """Read a file of which all columns but those coded are numbers; None if they are not."""
+    def only_numbers(self, coded: Iterable[int]) -> CodedTable | None:
+        """Read a file whose columns are numbers, except those coded; None if they are not."""
         coders = {j: Coder() for j in coded}
         try:
             return self._settled(
@@ -99,7 +111,7 @@ class _Parser:
         except _NotANumberError:
             return None
 
-    def any_cells(self, coded: set[int]) -> Grid:
+    def any_cells(self, coded: set[int]) -> CodedTable:
         """Read a file with missing cells, and with words where none were expected."""
         while True:
             coders = {j: Coder() for j in coded}
@@ -112,7 +124,7 @@ class _Parser:
             coded = coded | words
 
     def _load(self, converters: Mapping[int, _Convert]) -> FloatArray:
-        """Parse the file, some columns by functions of the cell."""
+        """Parse the file; `converters` turn the cells of some columns into numbers."""
         used = set(self.layout.used)
         functions: dict[int | str, Any] = {
             j: converters.get(j, _zero)
@@ -127,18 +139,18 @@ class _Parser:
         except UnicodeDecodeError:
             raise
         except ValueError as error:
-            if isinstance(error.__cause__, KeyboardInterrupt):  # it struck within a converter
+            if isinstance(error.__cause__, KeyboardInterrupt):  # raised within a converter
                 raise error.__cause__ from None
             if "could not convert string" in str(error):
                 raise _NotANumberError from error
             _explain(self.file, str(error))
 
-    def _settled(self, array: FloatArray, coders: dict[int, Coder]) -> Grid:
-        grid = Grid(array)
+    def _settled(self, array: FloatArray, coders: dict[int, Coder]) -> CodedTable:
+        table = CodedTable(array)
         for j, coder in sorted(coders.items()):
             category = j in self.layout.category
-            grid.settle(j, self.layout.names[j], coder.labels, category=category)
-        return grid
+            table.settle(j, self.layout.names[j], coder.labels, category=category)
+        return table
 
 
 class _NotANumberError(Exception):
@@ -146,7 +158,7 @@ class _NotANumberError(Exception):
 
 
 def _number(column: int, words: set[int]) -> _Convert:
-    """Make a function of the cells of one column: a number, NaN if missing; notes words."""
+    """Return a function that reads cells of one column, NaN if missing, and notes words."""
 
     def convert(cell: str) -> float:
         try:
@@ -163,12 +175,12 @@ def _number(column: int, words: set[int]) -> _Convert:
 
 
 def _zero(_: str) -> float:
-    """Stand in for a value that is not used."""
+    """Replace a value that is not used."""
     return 0.0
 
 
 def _explain(file: Path, error: str) -> NoReturn:
-    """Say in the table's terms what NumPy's parser stumbled over."""
+    """Raise an error of NumPy's parser in words of the table."""
     if match := re.search(r"changed from (\d+) to (\d+) at row (\d+)", error):
         wanted, found, row = match.groups()
         raise InvalidInputError(

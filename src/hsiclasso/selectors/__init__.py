@@ -1,4 +1,4 @@
-"""Station 6: the estimators users call, and the result they get."""
+"""Station 6: the estimators that users call, and their results."""
 
 from hsiclasso.selectors.covariates import Covariates
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso

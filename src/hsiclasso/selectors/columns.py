@@ -1,13 +1,13 @@
-"""Finding columns of a table, and features of it, by name or index."""
+"""Finding columns and features of a table by name or index."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from hsiclasso._checks import did_you_mean
 from hsiclasso._types import IntArray
 from hsiclasso.data import Source
 from hsiclasso.dependence import Features
@@ -17,13 +17,7 @@ __all__ = ["ColumnFinder", "FeatureFinder", "close_matches"]
 
 
 class ColumnFinder:
-    """Finds columns by name or index.
-
-    Parameters
-    ----------
-    source : Source
-        The table.
-    """
+    """Finds columns of a table by name or index."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -70,13 +64,7 @@ class ColumnFinder:
 
 
 class FeatureFinder:
-    """Finds features by their names, or by the name or index of their column.
-
-    Parameters
-    ----------
-    features : Features
-        The features of one table.
-    """
+    """Finds features by their names, or by the name or index of their column."""
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -90,7 +78,7 @@ class FeatureFinder:
         return np.array([self._one(what, item) for item in wanted], dtype=np.int64)
 
     def by_column(self, what: str, values: Any) -> Any:
-        """Take one value per column of the table for each feature: that of its first column."""
+        """Return a value for each feature, that of its first column, from one for each column."""
         d = self.features.source.n_features
         if values.shape != (d,):
             raise InvalidInputError(
@@ -108,12 +96,11 @@ class FeatureFinder:
         if not single or place in self.features.joint:
             raise InvalidInputError(
                 f"{what} has {self.features.source.name(column)!r}, which is a covariate or part "
-                "of a joint feature: name the joint feature, or take it out."
+                "of a joint feature: name the joint feature instead, or leave it out."
             )
         return place
 
 
 def close_matches(name: Any, names: Iterable[str]) -> str:
-    """Suggest names that are spelt alike."""
-    close = difflib.get_close_matches(str(name), [str(other) for other in names], n=3)
-    return f"did you mean {', '.join(map(repr, close))}?" if close else "check the spelling."
+    """Suggest names that are spelt alike, or a look at the spelling."""
+    return did_you_mean(name, names).strip(" ()") or "check the spelling."

@@ -1,13 +1,13 @@
-r"""Removing what covariates - batch, age, sex - explain, before features are selected.
+r"""Removing the influence of covariates - batch, age, sex - before features are selected.
 
 ``"project"``: functions of each covariate are removed from every feature and from the target,
-:math:`A = P \bar K P` with P the projector on what is orthogonal to them. For labels these are
-the indicators of the values, for numbers the eigenfunctions of the Gaussian kernel that carry
-at least a thousandth of its trace, half a dozen smooth functions or so. A dependence that runs
-through the covariates' functions, added up, is gone: what is left is a kernel conditional
-dependence in the manner of Zhang, Peters, Janzing and Schölkopf (2011).
+:math:`A = P \bar K P` with P the projector on what is orthogonal to them. For labels the functions
+are the indicators of the values; for numbers they are the eigenfunctions of the Gaussian kernel
+that carry at least a thousandth of its trace, about six smooth functions. This removes dependence
+that runs through any sum of these functions. The rest is a kernel conditional dependence in the
+manner of Zhang, Peters, Janzing and Schölkopf (2011).
 
-``"subtract"``: only the target loses the matrix C of the covariates, taken together,
+``"subtract"``: the kernel matrix C of all covariates together is subtracted from the target's,
 :math:`T - \beta C` with :math:`\beta = \langle T, C\rangle / \|C\|^2`, as pyHSICLasso does.
 """
 
@@ -32,28 +32,20 @@ __all__ = ["CovariateValues", "Covariates", "as_covariates"]
 
 #: Share of the trace that a function of a covariate must carry to be removed.
 _LEAST_SHARE = 1e-3
-#: Share of the samples' directions that covariates may take.
+#: Largest share of the samples' directions that covariates may remove.
 _MOST_REMOVED = 0.5
 
 
 @dataclass(frozen=True)
 class CovariateValues:
-    """Covariates of one table.
-
-    Attributes
-    ----------
-    names : tuple of str
-    kinds : tuple of str
-        What each holds.
-    values : ndarray of shape (c, n)
-        Numbers, or codes of labels.
-    columns : ndarray of int
-        Columns of the table that are covariates, and therefore no features.
-    """
+    """Covariates of one table."""
 
     names: tuple[str, ...]
+    #: Kind of each.
     kinds: tuple[Kind, ...]
+    #: Numbers, or codes of labels, shape (c, n).
     values: FloatArray
+    #: Columns of the table that are covariates and therefore not features.
     columns: IntArray
 
     def functions(self, weights: FloatArray | None) -> FloatArray | None:
@@ -72,7 +64,7 @@ class CovariateValues:
         if n_removed > _MOST_REMOVED * n:
             raise InvalidInputError(
                 f"covariates explain {n_removed - 1} directions of {n} samples, which leaves too "
-                "little to select by: give fewer covariates, merge rare labels, or add samples."
+                "few to select by: give fewer covariates, merge rare labels, or add samples."
             )
         return rows if len(rows) else None
 
@@ -90,13 +82,13 @@ class CovariateValues:
 
         def expand(allowed: float) -> tuple[FloatArray, float]:
             made = [kernel.rows(values, allowed, samples.shares[0]) for values, kernel in parts]
-            return np.concatenate([rows for rows, _ in made]), sum(left for _, left in made)
+            return np.concatenate([rows for rows, _ in made]), sum(error for _, error in made)
 
         return measure.finish(factor_rows(expand, samples, measure, 0.2 * error))
 
 
 class Covariates(Option):
-    """Columns whose influence is removed, and how.
+    """Columns whose influence is removed from the selection.
 
     Parameters
     ----------
@@ -124,9 +116,9 @@ class Covariates(Option):
         return self
 
     def resolve(self, source: Source, table: Any, rows: BoolArray | None) -> CovariateValues:
-        """Read covariates from columns of the source, and from a table of their own.
+        """Read covariates from columns of the source, and from a separate table.
 
-        `source` shows the samples that are used, `table` all of them, of which `rows` are used.
+        `source` has only the samples that are used, `table` has all, of which `rows` are used.
         """
         columns = np.unique(ColumnFinder(source)("covariates", self.columns))
         found = _read(source, columns)
@@ -156,14 +148,14 @@ class Covariates(Option):
 
 
 def _read(source: Source, columns: IntArray, *, labels: bool = False) -> CovariateValues:
-    """Read columns of a source as covariates; of labels, if their codes are all it has."""
+    """Read columns of a source as covariates; `labels` says that they are codes of labels."""
     names = tuple(source.name(int(j)) for j in columns)
     kinds: tuple[Kind, ...] = tuple("text" if labels else source.kind(int(j)) for j in columns)
     return CovariateValues(names, kinds, source.block(columns).T, columns)
 
 
 def _as_table(table: Any) -> tuple[Source, bool]:
-    """Return a table of covariates, and whether an array of text was coded for it."""
+    """Return a table of covariates, and whether it has codes in place of text."""
     if hasattr(table, "columns") or hasattr(table, "block") or sparse.issparse(table):
         return as_source(table, min_samples=1), False
     if hasattr(table, "to_frame"):  # a pandas or polars series

@@ -9,8 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import make_pipeline
@@ -21,10 +20,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_choice
-from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, as_source, check_finite, is_source
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.estimators import HSICLasso
+from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.pipeline import prepare
 from hsiclasso.targets import Affinity, Graph, Target, as_target
@@ -92,22 +91,22 @@ def _predicts(name: str) -> Any:
     return check
 
 
-class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
     """Feature selection with the number of features chosen by cross-validation.
 
-    In every fold the features are selected from the training part alone, the downstream
-    estimator is fitted to them for each size, and scored on the part that was left out. One path
-    per fold serves all sizes.
+    In every fold the features are selected from the training part alone. For each size, the
+    downstream estimator is fitted to them and scored on the part that was left out. One path per
+    fold gives the features of all sizes.
 
     Parameters
     ----------
     selector : HSICLasso or NOCCOLasso, default=None
-        What selects; None is ``HSICLasso()``. Its `n_features_to_select` is overridden.
+        Selector; None is ``HSICLasso()``. Its `n_features_to_select` is not used.
     estimator : estimator, default=None
-        What is cross-validated; None is a support vector machine on standardised features, for
-        classes or for a real target.
+        Estimator that is cross-validated; None is a support vector machine on standardised
+        features, for classes or for a real target.
     sizes : sequence of int, default=None
-        Numbers of features to try; None is 1, 2, 3, 5, 8, 12, 20, 30 and 50 as far as there are
+        Numbers of features to try; None is 1, 2, 3, 5, 8, 12, 20, 30 and 50, up to the number of
         features.
     cv : int, splitter or iterable, default=5
         As in scikit-learn; an integer means stratified folds for classes.
@@ -174,8 +173,8 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         groups : array-like of shape (n_samples,), optional
             Groups of samples, for splitters that keep them together.
         **params
-            What the selector's `fit` takes beside X and y, ``sample_weight`` or ``covariates``,
-            with one entry per sample.
+            Other arguments of the selector's `fit`, ``sample_weight`` or ``covariates``, with one
+            entry per sample.
 
         Returns
         -------
@@ -189,10 +188,10 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
             )
         source = as_source(X)
         target = _check_target(y, source.n_samples, selector.target)
-        # the same in every fold, whatever its part of the target looks like
+        # the kind of the target is the same in every fold, whatever values a fold has
         selector = clone(selector).set_params(target=target)
         sizes = self._check_sizes(source, y, selector, params)
-        # before the folds, whose errors would name rows of a part of the table
+        # before the folds: their errors would name rows of a part of the table
         check_finite(source, ignore=as_missing(selector.missing) is not None)
         validate_data(self, X, skip_check_array=True)
         (X,) = indexable(X)
@@ -230,15 +229,9 @@ class HSICLassoCV(MetaEstimatorMixin, SelectorMixin, BaseEstimator):  # type: ig
         if not sizes or not all(_is_size(size, least, most) for size in sizes):
             raise InvalidInputError(
                 f"sizes={self.sizes!r} must be whole numbers between {least} and "
-                f"n_features={most}: as many as are to be kept, and as there are to choose from."
+                f"n_features={most}: not fewer than are kept, not more than there are."
             )
         return tuple(sorted({int(size) for size in sizes}))
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
 
     @available_if(_predicts("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
@@ -274,14 +267,14 @@ def _default_model(target: Target, y: Any, label: str | None) -> Any:
     if label is not None:
         raise InvalidInputError(
             f"estimator=None is a support vector machine for numbers, but column {label!r} holds "
-            "labels: pass an estimator that encodes them, a pipeline with a OneHotEncoder, say."
+            "labels: pass an estimator that encodes them, such as a pipeline with a OneHotEncoder."
         )
     one_column = target.name not in ("objects", "survival") and not sparse.issparse(y)
     if not one_column or np.asarray(y).ndim > 1:
         raise InvalidInputError(
             "estimator=None is a support vector machine for one column of classes or numbers, but "
-            f"y is {target.words} of another form: pass an estimator, and a scoring if it has none "
-            "of its own."
+            f"y is {target.words} of another form: pass an estimator, and a scoring if it has no "
+            "score."
         )
     return make_pipeline(StandardScaler(), SVC() if target.name == "classes" else SVR())
 
@@ -325,8 +318,8 @@ def _check_target(y: Any, n_samples: int, target: Any) -> Target:
 
 
 def _is_size(value: Any, least: int, most: int) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return whole and least <= value <= most
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_integer and least <= value <= most
 
 
 def _fold_scores(
@@ -352,7 +345,7 @@ def _fold_scores(
         )
     scores = []
     for size in sizes:
-        if fitted.path_.exact:  # one path serves all sizes
+        if fitted.path_.exact:  # one path has the features of all sizes
             columns = fitted.selected_of_size(min(size, len(fitted.result_.features)))
         else:
             columns = select(size).selected_

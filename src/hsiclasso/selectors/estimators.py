@@ -19,13 +19,26 @@ from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.pipeline import Selection, select
 
-__all__ = ["HSICLasso", "NOCCOLasso"]
+__all__ = ["ColumnSelector", "HSICLasso", "NOCCOLasso"]
 
 Columns = Sequence[str | int]
 SolverName = Literal["auto", "homotopy", "cd", "dal"]
 
 
-class HSICLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator that selects columns; `fit` sets `selected_` and `n_features_in_`."""
+
+    selected_: IntArray
+    n_features_in_: int
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+
+class HSICLasso(ColumnSelector):
     r"""Feature selection by the Hilbert-Schmidt independence criterion lasso.
 
     Solves, to its certified global optimum,
@@ -35,7 +48,7 @@ class HSICLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     where :math:`\bar K^{(k)}` is the centred Gram matrix of column k and :math:`\bar L` that of
     the target: a feature gets a positive weight if the target depends on it, linearly or not,
-    and no feature already chosen says the same.
+    and no chosen feature carries the same information.
 
     Parameters
     ----------
@@ -45,8 +58,8 @@ class HSICLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Penalty :math:`\lambda` at which to stop; 0 is the end of the path, least squares, which
         is centred kernel target alignment. ``AlphaRatio(0.1)`` is a share of the largest
         penalty. A criterion chooses the penalty among those with at most
-        `n_features_to_select` features, 50 by default. Of several stops, the one that comes
-        first as the penalty falls counts.
+        `n_features_to_select` features, 50 by default. Of several stops, the first that the
+        falling penalty reaches counts.
     measure : {"hsic", "nhsic", "nocco"} or NOCCO, default="hsic"
         ``"hsic"`` is the paper's; ``"nhsic"`` divides every Gram matrix by its Frobenius norm, as
         pyHSICLasso does; ``"nocco"`` shrinks its eigenvalues, as ``NOCCO(epsilon=1e-3)``.
@@ -58,8 +71,8 @@ class HSICLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     target : str or Target, default="auto"
         What y is. ``"auto"`` finds out: see `Auto`. By name: ``"real"``, ``"classes"``,
         ``"labels"``, ``"ordinal"``, ``"counts"``, ``"survival"``, ``"affinity"``, ``"graph"``. An
-        object says more, as in ``Real(transform="rank")`` or ``Classes(missing="drop")``;
-        ``Objects(function)`` takes any objects under a function of two of them.
+        object has parameters, as in ``Real(transform="rank")`` or ``Classes(missing="drop")``;
+        ``Objects(function)`` takes any objects and a function that compares two of them.
     penalty : {"lasso", "elastic_net"}, Lasso, ElasticNet or GroupLasso, default="lasso"
         ``Lasso(weights, positive)``, ``ElasticNet(l1_ratio)`` or ``GroupLasso(groups)``.
     keep, exclude : sequence of str or int, default=None
@@ -267,12 +280,6 @@ class HSICLasso(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 )
         super().set_params(**params)
         return self
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Turning what a user says about columns - kernels, vectors, missing values - into features."""
+"""What users say about columns - kernels, joint features, missing values - becomes features."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check_gram_error", "check_kernel", "resolve_features"]
 #: Kinds of columns whose values have no order or distance.
 _LABELS: tuple[Kind, ...] = ("category", "text")
 _KINDS: tuple[Kind, ...] = ("number", "bool", "category", "text")
-#: Labels of a column beyond which it is taken to identify samples.
+#: Most labels of a column; one with more identifies samples.
 _MAX_LABELS = 2000
 
 _Joint = dict[str, IntArray]
@@ -43,7 +43,7 @@ def check_gram_error(error: Any) -> None:
     if not 1e-12 <= error <= 1e-2:
         raise InvalidInputError(
             f"gram_error={error!r}, but the relative error of a Gram matrix must lie between "
-            "1e-12 and 1e-2: 1e-6 is the default, 1e-10 the tight choice."
+            "1e-12 and 1e-2: 1e-6 is the default, 1e-10 a tight choice."
         )
 
 
@@ -57,14 +57,14 @@ def resolve_features(
     missing: Ignore | None,
     gram_error: float,
 ) -> Features:
-    """Look columns up in a table, check everything, and say what the features are.
+    """Look columns up in a table, check everything, and make the features.
 
     Parameters
     ----------
     source : Source
         The table, with the samples that are used.
     samples : Samples
-        Weights of the samples, and what is removed.
+        Weights of the samples, and the directions that are removed.
     kernel : str, Kernel or mapping
         ``"auto"``: Gaussian for numbers, plain delta for booleans, categories and text. A
         mapping gives kernels by column, by kind (``"number"``, ``"bool"``, ``"category"``,
@@ -72,7 +72,7 @@ def resolve_features(
     joint : mapping of str to columns, or None
         Features made of several columns.
     covariates : ndarray of int
-        Columns that are covariates, and so no features.
+        Columns that are covariates, and therefore not features.
     missing : Ignore or None
         How missing values are ignored; None if they are refused.
     gram_error : float
@@ -86,7 +86,7 @@ def resolve_features(
         if isinstance(candidate, Gaussian) and candidate.expansion == "table" and gram_error < 1e-6:
             raise InvalidInputError(
                 f"expansion='table' cannot reach gram_error={gram_error!r}: cubic interpolation in "
-                "4096 entries serves 1e-6 and above. Use expansion='auto'."
+                "4096 entries reaches 1e-6 at best. Use expansion='auto'."
             )
     least = 0 if missing is None else missing.least_observed(source.n_samples)
     return Features(source, kernels, samples, first, which, named, least, gram_error)
@@ -213,8 +213,8 @@ class _Rules:
         kind, dtype, name = source.kind(column), source.dtype_name(column), source.name(column)
         if kind in _LABELS and len(source.categories(column) or ()) > _MAX_LABELS:
             raise InvalidInputError(
-                f"column {name!r} has more than {_MAX_LABELS} labels: a column that tells samples "
-                "apart says nothing about others; drop it, or merge its labels."
+                f"column {name!r} has more than {_MAX_LABELS} labels, and a label of few samples "
+                "says nothing about others: drop the column, or merge its labels."
             )
         if column in self.by_column:
             return _suited(self.by_column[column], kind, name)
@@ -224,7 +224,7 @@ class _Rules:
         return self.by_kind(kind, name)
 
     def by_kind(self, kind: Kind, column: str) -> Kernel:
-        """Return the kernel of a column of a kind, if nothing more specific is said."""
+        """Return the kernel of a column of a kind if no rule is more specific."""
         if self.general is not None:
             return _suited(self.general, kind, column)
         return Gaussian() if kind == "number" else Delta(by_count=False)
@@ -248,8 +248,8 @@ class _Rules:
         if len(columns) > 1 and not kernel.joins_columns:
             others = one_of(name for name, make in KERNELS.items() if make().joins_columns)
             raise InvalidInputError(
-                f"joint feature {name!r} has several columns, and the {kernel.name} kernel is for "
-                f"single ones: take {others} for it."
+                f"joint feature {name!r} has several columns, and the {kernel.name} kernel takes "
+                f"only one: use {others} for it."
             )
         return kernel
 

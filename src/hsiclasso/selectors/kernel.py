@@ -19,29 +19,19 @@ __all__ = ["KernelTerm", "SelectedKernel", "learn_kernel"]
 
 @dataclass(frozen=True)
 class KernelTerm:
-    """The kernel of one selected feature, with what it has learnt from the samples.
+    """The kernel of one selected feature, as learnt from the samples."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (q,)
-        Columns of the table that it looks at; one, or those of a joint feature.
-    weight : float
-        Weight in the sum, with the factors that the measure multiplies the kernel by.
-    kernel : Kernel
-        Kernel with what it takes from the samples filled in.
-    scaling : Scaling
-        How values are brought to the scale of the kernel.
-    labels : tuple of (list or None)
-        Labels that the codes of a column stand for, if it has labels.
-    samples : ndarray of shape (q, n)
-        The scaled columns on the samples it was learnt on, NaN where they are missing.
-    """
-
+    #: Columns of the table that it uses, shape (q,); several for a joint feature.
     columns: IntArray
+    #: Weight in the sum, multiplied by the factors that the measure gives the kernel.
     weight: float
+    #: Kernel whose parameters are learnt from the samples.
     kernel: Kernel
+    #: Scaling of values for the kernel.
     scaling: Scaling
+    #: Labels that the codes of a column stand for, if it has labels.
     labels: tuple[list[Any] | None, ...]
+    #: The scaled columns on the samples it was learnt on, NaN where they are missing, shape (q, n).
     samples: FloatArray
 
     def take(self, source: Source) -> FloatArray:
@@ -109,7 +99,7 @@ class SelectedKernel:
 
     @property
     def columns(self) -> IntArray:
-        """Columns that it looks at."""
+        """Columns that it uses."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *(t.columns for t in self.terms)])
 
     @property

@@ -1,4 +1,4 @@
-"""What is done about missing values of features."""
+"""How missing values of features are treated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ignore(Option):
     Parameters
     ----------
     min_observed : float or int, default=0.5
-        Share of the samples, or number of them, on which a feature must be observed to be judged.
+        Share or number of samples on which a feature must be observed to be judged.
     """
 
     def __init__(self, min_observed: float = 0.5) -> None:

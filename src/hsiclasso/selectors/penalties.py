@@ -1,4 +1,4 @@
-"""Penalties as users give them, and what they become on the features of one table."""
+"""Penalties as users give them, and as the solvers need them for the features of one table."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hsiclasso.dependence import Features
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.columns import FeatureFinder, close_matches
 from hsiclasso.solvers import Penalty
+from hsiclasso.targets.base import is_nothing
 
 __all__ = [
     "PENALTIES",
@@ -31,22 +32,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ResolvedPenalty:
-    """A penalty on the features of one table.
-
-    Attributes
-    ----------
-    penalty : Penalty
-    kept : ndarray of int
-        Features that are to be kept: on the list, or without penalty.
-    labels : ndarray of str of shape (d,) or None
-        Label of each feature's group.
-    n_groups : int or None
-        Number of groups at which to stop.
-    """
+    """A penalty on the features of one table."""
 
     penalty: Penalty
+    #: Features that are always selected: the user keeps them, or they have no penalty.
     kept: IntArray
+    #: Label of each feature's group, shape (d,).
     labels: Any = None
+    #: Number of groups at which to stop.
     n_groups: int | None = None
 
 
@@ -88,10 +81,9 @@ class Lasso(PenaltyOption):
         Factor :math:`w_k` of the penalty of each feature: 0 leaves it unpenalised, infinity
         excludes it. A mapping by name or index leaves the others at 1.
     positive : bool, default=True
-        With False, weights of either sign are allowed. A negative weight has no meaning as a
-        dependence, the sum of kernels is no longer a kernel, and the bound that spares most
-        features a second look is lost: the cost grows with the number of features times the
-        number selected.
+        With False, weights may be negative. A negative weight has no meaning as a dependence, and
+        the sum of kernels is no longer a kernel. There is no bound that excludes features early:
+        the cost grows with the number of features times the number selected.
     """
 
     name: ClassVar[str] = "lasso"
@@ -119,9 +111,9 @@ class ElasticNet(PenaltyOption):
 
     .. math:: \lambda \sum_k w_k \Big(r a_k + \tfrac{1-r}{2}\, s\, a_k^2\Big)
 
-    with r the `l1_ratio`, as in scikit-learn. The factor s, the norm of the most relevant feature's
-    matrix over that of the target's, makes r mean the same whatever the scale of the kernels; it
-    is 1 where matrices are normalised (``measure="nhsic"``).
+    with r the `l1_ratio`, as in scikit-learn. The factor s makes the effect of r independent of the
+    scale of the kernels. It is the norm of the most relevant feature's matrix over that of the
+    target's, which is 1 if matrices are normalised (``measure="nhsic"``).
 
     Parameters
     ----------
@@ -142,7 +134,7 @@ class ElasticNet(PenaltyOption):
         if not is_number(self.l1_ratio) or not 0 < self.l1_ratio <= 1:
             raise InvalidInputError(
                 f"l1_ratio={self.l1_ratio!r}, but the share of the l1 part of an elastic net lies "
-                "above 0 and is at most 1: 0.5, say."
+                "above 0 and is at most 1, such as 0.5."
             )
         return self
 
@@ -159,8 +151,8 @@ class GroupLasso(PenaltyOption):
     Parameters
     ----------
     groups : array-like of shape (n_features,), mapping or pandas Series
-        Group of each feature. A mapping, or a series indexed by names, need not mention all
-        columns; the others are groups of their own.
+        Group of each feature. A mapping, or a series indexed by names, need not have all columns;
+        each of the others is a group by itself.
     l1_ratio : float, default=0.0
         Share r of the l1 part: above 0, features within groups are selected too.
     group_weights : mapping, default=None
@@ -211,8 +203,8 @@ class GroupLasso(PenaltyOption):
         """Make the penalty on the features of a table."""
         if self.l1_ratio == 0 and (np.isfinite(weights) & (weights > 0) & (weights != 1)).any():
             raise InvalidInputError(
-                "weights other than 0, 1 and infinity weigh the l1 part, and l1_ratio=0 "
-                "leaves none of it: give l1_ratio > 0, or group_weights."
+                "weights other than 0, 1 and infinity apply to the l1 part, and with l1_ratio=0 "
+                "there is no l1 part: give l1_ratio > 0, or group_weights."
             )
         labels = self._labels(find)
         n_groups = np.unique(labels).size
@@ -230,16 +222,16 @@ class GroupLasso(PenaltyOption):
             by_name = any(isinstance(key, str) for key in index)
             groups = groups.to_dict() if by_name else groups.to_numpy()
         if isinstance(groups, Mapping):
-            groups = {key: label for key, label in groups.items() if not _is_missing(label)}
+            groups = {key: label for key, label in groups.items() if not is_nothing(label)}
             taken = {str(label) for label in groups.values()}
-            # a feature that is not mentioned is a group of its own, under its own name
+            # a feature that is not mentioned is a group by itself, under its own name
             names = [find.features.name(k) for k in range(find.features.n_features)]
             alone = [f"{name} (alone)" if name in taken else name for name in names]
             labels = np.array(alone, dtype=object)
             labels[find("groups", list(groups))] = [str(label) for label in groups.values()]
             return labels.astype(str)
         labels = find.by_column("groups", np.asarray(groups))
-        missing = [k for k, label in enumerate(labels.tolist()) if _is_missing(label)]
+        missing = [k for k, label in enumerate(labels.tolist()) if is_nothing(label)]
         if missing:
             raise InvalidInputError(
                 f"groups[{missing[0]}] is missing: give every feature a label, or pass a mapping "
@@ -257,7 +249,7 @@ class GroupLasso(PenaltyOption):
                     f"group_weights has {label!r}, but there is no such group: "
                     f"{close_matches(label, names)}"
                 )
-            if not (is_number(weight) and np.isfinite(weight) and weight >= 0):
+            if not (is_number(weight) and weight >= 0):
                 raise InvalidInputError(
                     f"group_weights of {label!r} is {weight!r}, but the weight of a group must be "
                     "a finite number >= 0: exclude its features to leave a group out."
@@ -268,7 +260,7 @@ class GroupLasso(PenaltyOption):
         )
         if not kept.size:
             return penalty
-        # what is kept leaves its group, because the group's norm would penalise it
+        # kept features leave their groups, because a group's norm would penalise them
         codes = penalty.groups.copy()
         codes[kept] = names.size + np.arange(kept.size)
         return Penalty(
@@ -276,7 +268,7 @@ class GroupLasso(PenaltyOption):
         )
 
 
-#: What makes the penalty of each name. `GroupLasso` needs groups, and so has no name.
+#: Constructor of the penalty of each name. `GroupLasso` needs groups and therefore has no name.
 PENALTIES: dict[str, Callable[[], PenaltyOption]] = {"lasso": Lasso, "elastic_net": ElasticNet}
 
 
@@ -288,15 +280,7 @@ def as_penalty(value: Any) -> PenaltyOption:
 def resolve_penalty(
     option: PenaltyOption, features: Features, keep: Any, exclude: Any
 ) -> ResolvedPenalty:
-    """Look names up among features, check everything, and make the penalty.
-
-    Parameters
-    ----------
-    option : PenaltyOption
-    features : Features
-    keep, exclude : sequence of str or int, or None
-        Columns or features that are always selected, and that never are.
-    """
+    """Make the penalty; `keep` and `exclude` name features that are always or never selected."""
     find = FeatureFinder(features)
     kept, excluded = np.unique(find("keep", keep)), np.unique(find("exclude", exclude))
     both = np.intersect1d(kept, excluded)
@@ -336,10 +320,3 @@ def _weights(given: Any, find: FeatureFinder) -> FloatArray:
             "weights must be >= 0: 0 leaves a feature unpenalised, infinity excludes it."
         )
     return weights
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or pandas' NA, which is not even equal to itself."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float) and np.isnan(label)

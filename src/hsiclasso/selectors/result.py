@@ -23,7 +23,7 @@ __all__ = [
     "SolutionSummary",
 ]
 
-#: Why a feature was selected: by the path, because it was to be kept, or to make up the number.
+#: Why a feature was selected: the path has it, the user keeps it, or it makes up the number.
 Origin = Literal["path", "kept", "filled"]
 
 #: Fields of a flat record of `SelectionResult.to_rows`.
@@ -37,7 +37,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A feature that carries much of the same information as a selected one.
+    """A feature that is similar to a selected one.
 
     Attributes
     ----------
@@ -63,22 +63,22 @@ class SelectedFeature:
     index : int
         Column of the table; the first of a joint feature.
     weight : float
-        Weight in the solution; 0 if the feature was kept or filled in without need.
+        Weight in the solution; it may be 0 if the feature was kept or filled in.
     share : float
         Weight over the sum of all weights, by absolute values.
     relevance : float
-        Dependence on the target by itself.
+        Dependence of the target on this feature alone.
     neighbours : tuple of Neighbour
         The most similar of all features, nearest first, as many as `n_neighbors`.
     origin : {"path", "kept", "filled"}
-        By the path; because it was to be kept; or, where the path ends before the number asked
-        for, by an elastic net that makes up the number.
+        ``"path"``: the path selects it. ``"kept"``: the user asked to keep it. ``"filled"``: the
+        path ends before the number asked for, and an elastic net makes up the number.
     group : str or None
         Label of its group.
     n_observed : int
         Samples on which it is not missing.
     columns : tuple of str
-        Columns that it is made of: its own name, unless it is a joint feature.
+        Columns that it consists of: one, unless it is a joint feature.
     """
 
     name: str
@@ -145,14 +145,14 @@ class MethodSummary:
 
 @dataclass(frozen=True)
 class DataSummary:
-    """What features were selected from.
+    """The table from which features were selected.
 
     Attributes
     ----------
     n_samples, n_columns : int
         Samples that were used, and columns of the table.
     n_dropped : int
-        Samples that were not: without a target, or of weight 0.
+        Samples that were not used: without a target, or with weight 0.
     constant : tuple of str
         Names of features that do not vary and were left out.
     few_observed : tuple of str
@@ -196,7 +196,7 @@ class SolutionSummary:
 
 @dataclass(frozen=True, repr=False)
 class SelectionResult:
-    """Selected features, by decreasing weight, and how the selection came about.
+    """Selected features, by decreasing weight, and how they were selected.
 
     Attributes
     ----------
@@ -206,11 +206,11 @@ class SelectionResult:
     method : MethodSummary
         Measure, kind of target, penalty, solver and covariates.
     data : DataSummary
-        Sizes of the table, and what was left out of it.
+        Sizes of the table, and the samples and features that were left out.
     solution : SolutionSummary
         Penalty, status, certificate and error bound.
     path : Path
-        The whole path, in columns of the table; not part of `to_dict`.
+        The solution path, in columns of the table; not part of `to_dict`.
 
     Examples
     --------
@@ -291,7 +291,7 @@ class SelectionResult:
 
     def plot(self) -> Any:
         """Draw weights and path; return the matplotlib figure (needs the extra ``plots``)."""
-        # plots stand on results, so that they are loaded by name
+        # by name, because plots import results
         return importlib.import_module("hsiclasso.plots").draw_result(self)
 
     def __repr__(self) -> str:

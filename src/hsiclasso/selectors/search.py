@@ -1,4 +1,4 @@
-"""Where a path ends, and what is done where it ends too early."""
+"""Following a path to its goal, and filling up the features if it ends earlier."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from hsiclasso.solvers import (
     Ridged,
     Status,
     Stop,
-    choose_solver,
     largest_alpha,
     solve_path,
 )
@@ -33,22 +32,15 @@ Criterion = Literal["aic", "bic"]
 _DEFAULT_FEATURES = 10
 #: Most features among which an information criterion chooses.
 _CRITERION_FEATURES = 50
-#: Penalties, as shares of the largest, among which it chooses where there is no exact path.
+#: Penalties among which it chooses if there is no exact path, as shares of the largest one.
 _CRITERION_GRID = np.geomspace(1.0, 1e-3, 50)
-#: Ridge parts that are tried to make up a number of features, relative to the target's norm.
+#: Ridge parts that are tried to reach a number of features, relative to the target's norm.
 _FILLING_RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Where the path of one table is to end.
-
-    Attributes
-    ----------
-    n_features, n_groups : int or None
-    alpha, alpha_ratio : float or None
-    criterion : {"aic", "bic"} or None
-    """
+    """Where the path of one table is to end."""
 
     n_features: int | None
     n_groups: int | None
@@ -73,8 +65,8 @@ class AlphaRatio(Option):
         """Raise unless the ratio lies between 0 and 1."""
         if not is_number(self.ratio) or not 0 <= self.ratio <= 1:
             raise InvalidInputError(
-                f"ratio={self.ratio!r}, but a share of the largest penalty lies between 0 and 1: "
-                "0.1, say."
+                f"ratio={self.ratio!r}, but a share of the largest penalty lies between 0 and 1, "
+                "such as 0.1."
             )
         return self
 
@@ -86,7 +78,7 @@ def check_alpha(alpha: Any) -> None:
         return
     if alpha is None or (isinstance(alpha, str) and alpha in get_args(Criterion)):
         return
-    if not (is_number(alpha) and np.isfinite(alpha) and alpha >= 0):
+    if not (is_number(alpha) and alpha >= 0):
         raise InvalidInputError(
             f"alpha={alpha!r}, but the penalty must be a finite number >= 0, 'aic', 'bic' or an "
             "object such as AlphaRatio(0.1): pass None to stop at a number of features instead."
@@ -98,7 +90,7 @@ def resolve_goal(
 ) -> Goal:
     """Check where to stop against the table, and fill in the default.
 
-    Whichever of several stops comes first as the penalty falls ends the path.
+    Of several stops, the first that the falling penalty reaches ends the path.
     """
     penalty, kept = resolved.penalty, resolved.kept.size
     available = int(np.isfinite(penalty.weights).sum())
@@ -133,29 +125,16 @@ def resolve_goal(
 
 @dataclass(frozen=True)
 class Search:
-    """Solves a problem until a goal is reached.
-
-    Attributes
-    ----------
-    problem : Problem
-        The quadratic.
-    penalty : Penalty
-    solver : str
-    n_samples : float
-        For the information criteria.
-    report : callable or None
-        Told the number of features after every step.
-    """
+    """Solves a problem until a goal is reached."""
 
     problem: Problem
     penalty: Penalty
+    #: Name of the solver, never ``"auto"``.
     solver: str
+    #: Number of samples in the information criteria.
     n_samples: float
+    #: Called with the number of features after every step.
     report: Callable[[int], None] | None = None
-
-    def solver_name(self, goal: Goal) -> str:
-        """Solver that serves the goal."""
-        return choose_solver(self.solver, self.penalty, by_groups=goal.n_groups is not None)
 
     def path(self, goal: Goal) -> Path:
         """Follow the path to the goal."""
@@ -168,10 +147,10 @@ class Search:
         return self._solve(self.problem, stop, report=self.report)
 
     def fill(self, path: Path, selected: IntArray, goal: Goal) -> IntArray:
-        """Features that make up the number asked for where the path ends before it.
+        """Features that make up the number asked for if the path ends before it.
 
-        An elastic net goes on: its ridge part shares weight among similar features, and so lets
-        in those that the path had no use for. They come in the order in which it does.
+        An elastic net goes on: its ridge part shares weight among similar features, and so selects
+        features that add nothing to those on the path, in the order in which they enter.
         """
         lacking = (goal.n_features or 0) - selected.size
         filling = path.status is Status.PATH_END and goal.criterion is None
@@ -201,7 +180,7 @@ class Search:
     def _best_alpha(self, goal: Goal) -> float:
         """Penalty along the path at which the criterion is least."""
         most = goal.n_features or min(_CRITERION_FEATURES, self.penalty.n_features)
-        if self.solver_name(goal) == "homotopy":
+        if self.solver == "homotopy":
             path = self._solve(self.problem, Stop(max_features=most), report=self.report)
         else:
             alphas = largest_alpha(self.problem, self.penalty) * _CRITERION_GRID
@@ -225,7 +204,7 @@ def information_criterion(
     .. math:: n \log\frac{\|T - \sum_k a_k A_k\|^2}{\|T\|^2} + c_n\,|\{k : a_k \ne 0\}|
 
     with :math:`c_n = 2` (AIC) or :math:`\log n` (BIC): the matrices hold n independent samples,
-    not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, ridge part included, so that
+    not n^2. At an optimum :math:`a^\top(b - Ga) = \lambda\Omega(a)`, ridge part included:
     the residual needs no entry of G.
     """
     order = np.argsort(penalty.groups, kind="stable")

@@ -1,4 +1,4 @@
-"""Station 4: (b, G on demand) + penalty -> path."""
+"""Station 5: (b, G on demand) + penalty -> certified path."""
 
 from hsiclasso.solvers.homotopy import nonnegative_lasso_path
 from hsiclasso.solvers.path import Breakpoint, Certificate, Path, Status

@@ -1,4 +1,4 @@
-"""Linear algebra on the active set: a Cholesky factor that features are added to and taken from."""
+"""Linear algebra on the active set: a Cholesky factor to which features are added and removed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["ActiveCholesky"]
 
-#: A column whose part orthogonal to the active ones is smaller, relatively, is dependent.
+#: A column is dependent if its part orthogonal to the active ones is relatively smaller than this.
 _DEPENDENT = 1e-12
-#: Most steps of refinement; each gains the digits that the conditioning leaves.
+#: Most steps of refinement; each gains as many digits as the conditioning allows.
 _REFINEMENTS = 2
-#: A correction smaller than this, relatively, leaves nothing for a second one to correct.
+#: No second correction is needed after one that is relatively smaller than this.
 _SMALL = 1e-9
 
 
@@ -24,10 +24,10 @@ class ActiveCholesky:
     """Cholesky factor of G on an ordered active set.
 
     The rows of the lower factor are stored one after the other, without the zeros: a new feature
-    adds a row at the end, and LAPACK solves with what is there, without a copy.
+    adds a row at the end, and LAPACK solves with the stored rows, without a copy.
 
-    Solutions are refined with residuals in extended precision: they are then accurate for this
-    G, however nearly dependent the features are, and the path does not stray.
+    Solutions are refined with residuals in extended precision. They are accurate for this G even if
+    features are almost dependent, so that errors do not add up along the path.
     """
 
     def __init__(self) -> None:
@@ -63,9 +63,9 @@ class ActiveCholesky:
         lower = np.zeros((self.size, self.size))
         lower[np.tril_indices(self.size)] = self._factor[: _packed_size(self.size)]
         gram = self._gram[np.ix_(kept, kept)]
-        # Rows above the first to go stay as they are, and so does what lies below these: the rest
-        # is factored from G afresh, so that errors of earlier factors do not add up. A feature
-        # that was independent of more features is so of fewer.
+        # Rows and columns before the first removed feature stay as they are. The rest is factored
+        # from G again, so that errors of earlier factors do not add up. It cannot fail: a feature
+        # that was independent of more features is independent of fewer.
         lower = lower[np.ix_(kept, kept)]
         beside = lower[first:, :first]
         rest = gram[first:, first:] - beside @ beside.T
@@ -95,5 +95,5 @@ class ActiveCholesky:
 
 
 def _packed_size(size: int) -> int:
-    """Entries of a triangle of so many rows."""
+    """Number of entries of a triangle of `size` rows."""
     return size * (size + 1) // 2

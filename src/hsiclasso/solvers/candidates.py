@@ -1,7 +1,7 @@
 r"""Lazy knowledge of the correlations :math:`c_k = b_k - (Ga)_k` along a path.
 
 Entries of G are non-negative and so are the weights. An entry that is not yet known may
-therefore be taken as zero, and what results is an upper bound on the correlation:
+therefore be taken as zero, which gives an upper bound on the correlation:
 
 .. math:: c_k \le b_k - \sum_{j\ \mathrm{known}} G_{kj} a_j \le b_k .
 
@@ -9,8 +9,8 @@ A feature, or group, whose bound stays below the penalty cannot join. Only those
 it are *refined*: all entries of their row of G against the features that joined are computed.
 Most are never refined, because their relevance b alone excludes them.
 
-A request for entries has a fixed cost. The columns of features that will probably join soon may
-therefore be asked for together with that of one that joins: they have a slot, but no weight yet.
+A request for entries has a fixed cost. When a feature joins, the columns of features that will
+probably join soon may therefore be asked for too: these have a slot, but no weight yet.
 
 Where weights may be negative there is no such bound, and everything is refined.
 """
@@ -47,7 +47,7 @@ class Candidates:
     n_pulled, n_slots : int
         Number of rows and of columns.
     n_used : int
-        Number of columns that matter: those behind it have no weight yet.
+        Number of leading columns that may have a weight; the others have none yet.
     slot_of : ndarray of shape (d,)
         Slot of each candidate, -1 for one that never joined.
     """
@@ -92,7 +92,7 @@ class Candidates:
 
     @property
     def refined(self) -> BoolArray:
-        """Which pulled candidates have all entries that matter."""
+        """Which pulled candidates have all entries of the columns that may have a weight."""
         return np.asarray(self._known[: self.n_pulled] >= self.n_used)
 
     @property
@@ -110,9 +110,9 @@ class Candidates:
     ) -> None:
         """Give slots to pulled candidates that never joined, and all entries to their rows.
 
-        Those that join matter at once, those of `ahead` when `use` says so. The rows of `beside`
-        are refined in the same request. G is symmetric: the new entries are also those of the
-        features that have a slot already.
+        Those that join may have a weight at once, those of `ahead` after a call of `use`. The rows
+        of `beside` are refined in the same request. Because G is symmetric, the new entries also
+        complete the rows of features that already have a slot.
         """
         first = self.n_slots
         self.n_used = first + candidates.size
@@ -143,7 +143,7 @@ class Candidates:
     def bounds(self, weights: FloatArray, alpha: float) -> FloatArray:
         """Upper bounds on the correlations of the pulled candidates; `weights` are by slot.
 
-        They are those with G as the ridge part makes it at a penalty `alpha`.
+        The ridge part at a penalty `alpha` is included in G.
         """
         bounds = self.relevance[: self.n_pulled] - self.products(weights)
         if self._penalty.ridge:
@@ -193,10 +193,11 @@ class Candidates:
             behind = behind[cut:]
 
     def _cut(self, behind: IntArray) -> int:
-        """Return how many candidates to ask for at once, of some that know ever more entries.
+        """Return how many of these candidates to ask for in one request.
 
-        One request asks for the same columns for all its rows, some of which may know them: that
-        is dearer than a second request only if they are many.
+        They are sorted by the number of entries they have. A request asks for the same columns in
+        all its rows, also where a row has them already; a second request pays only if this saves
+        many entries.
         """
         if behind.size * self.n_slots <= _SPLIT:
             return behind.size

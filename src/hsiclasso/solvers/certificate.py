@@ -20,16 +20,16 @@ def certify(
 
     With residual :math:`R = T - \sum_k a_k A_k` and correlations :math:`c_k = \langle A_k,
     R\rangle`, the primal is :math:`\tfrac12\|R\|^2 + \lambda \Omega(a)`, and :math:`sR` is dual
-    feasible for every s that brings the correlations of all units down to the penalty. Of a
-    feature that was not refined only an upper bound on the correlation is known, which is enough:
-    see `hsiclasso.solvers.candidates`. With a ridge part the same holds for G as the ridge part
-    makes it, and correlations :math:`c_k - \lambda r_k a_k`.
+    feasible for every s that brings the correlations of all units down to the penalty. For a
+    feature that was not refined, an upper bound on the correlation is enough: see
+    `hsiclasso.solvers.candidates`. With a ridge part the same holds with the ridge part in G, and
+    correlations :math:`c_k - \lambda r_k a_k`.
 
     Parameters
     ----------
     problem : QuadraticProblem
     candidates : Candidates
-        What is known of G.
+        The entries of G that are known.
     weights : ndarray
         Weights by slot.
     alpha : float
@@ -63,7 +63,7 @@ def certify(
         fit=float(candidates.relevance[:n_pulled] @ a),
         slack=float(bounds @ a),
         cost=alpha * penalty.value(a),
-        # what was not pulled is feasible at any scale up to 1, by its relevance
+        # candidates that were not pulled are feasible at any scale up to 1, by their relevance
         scale=min(dual_scale(penalty, bounds, alpha), 1.0),
         excess=_open_excess(problem, candidates.order[open_], bounds[open_]),
     )
@@ -72,6 +72,6 @@ def certify(
 
 
 def _open_excess(problem: QuadraticProblem, features: IntArray, c: FloatArray) -> float:
-    if not features.size:  # as a rule: no entry of G is asked for in vain
+    if not features.size:  # the usual case: ask for no entry of G
         return 0.0
     return unbounded_excess(c, problem.diagonal(features), problem.target_norm2)

@@ -9,10 +9,10 @@ from hsiclasso.solvers.quadratic import SmallProblem, finish
 
 __all__ = ["coordinate_descent"]
 
-#: Visits of each unit between two looks at the gap.
+#: Visits of each unit between two checks of the gap.
 _EPOCHS = 10
-_MAX_LOOKS = 2000
-#: Looks without any progress after which rounding is to blame.
+_MAX_CHECKS = 2000
+#: Checks without progress after which descent ends: only rounding errors are left.
 _MAX_IDLE = 20
 
 
@@ -38,7 +38,7 @@ def coordinate_descent(problem: SmallProblem, start: FloatArray, tol: float) -> 
     curvature = _curvature(problem)
     best, lowest = a, np.inf
     reached, idle = np.inf, 0
-    for _ in range(_MAX_LOOKS):
+    for _ in range(_MAX_CHECKS):
         descend(
             problem.gram, curvature, cuts, penalty.starts, unit_cuts, penalty.signed,
             a, problem.correlation(a), _EPOCHS,

@@ -5,9 +5,9 @@ With multipliers a, the dual of the problem is augmented and minimised over :mat
 .. math:: \varphi(v) = \tfrac12\|v - T\|^2 + \tfrac1{2\eta}\big\|
           \mathrm{prox}_{\eta\lambda\Omega}(a + \eta A^\top v)\big\|^2,
 
-by Newton's method, whereupon the proximal point becomes the new a and :math:`\eta` grows. The
-minimiser has the form :math:`v = T - Aq`, so that everything happens in the space of features
-and only G is needed; the Newton system is as large as the set of features that are not zero.
+by Newton's method. The proximal point then becomes the new a, and :math:`\eta` grows. The
+minimiser has the form :math:`v = T - Aq`: everything happens in the space of features, and only G
+is needed. The Newton system is as large as the set of features that are not zero.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _proximal_point(problem: SmallProblem, a: FloatArray, eta: float) -> tuple[F
         r = u - q
         pushed = gram @ r
         slope2 = float(r @ pushed)
-        # Tomioka's criterion: the gradient is small beside the step of the multipliers
+        # Tomioka's criterion: the gradient is small compared with the step of the multipliers
         moved = u - a
         if slope2 <= 1e-4 * float(moved @ moved) / eta or slope2 <= 1e-30 * problem.target_norm2:
             return u, True

@@ -8,16 +8,15 @@ With the features of the active set W at positive weight, the optimality conditi
 both linear in the penalty. The path runs down from the penalty above which all penalised
 features are zero; a feature joins when its correlation reaches its share of the penalty, which
 is :math:`w_k = 1` unless weights are given, and is dropped when its weight reaches zero. Where
-several things happen at one penalty, the direction below it solves a small non-negative
-least-squares problem of its own, so that ties, duplicate columns and linearly dependent ones
-are treated exactly, without added noise. Candidates are refined lazily: see
+several events fall on one penalty, the direction below it solves a small non-negative least-squares
+problem. Ties, duplicate columns and linearly dependent ones are therefore treated exactly, without
+added noise. Candidates are refined lazily: see
 `hsiclasso.solvers.candidates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,12 +33,12 @@ __all__ = ["nonnegative_lasso_path"]
 
 #: Penalties closer than this, relative to the largest one, are the same.
 _TIE = 1e-13
-#: A correlation that gains less on the penalty, per unit of it, runs parallel to it.
+#: A correlation whose lead on the falling penalty grows by less, per unit of it, is parallel to it.
 _PARALLEL = 1e-10
 #: Breakpoints after which a path is given up; one of d features seldom has more than 3 d.
 _MAX_STEPS = 200_000
-#: Candidates refined at once: at least so many, and this part of those that were pulled; doubled
-#: as long as the next event is not certain.
+#: Candidates refined at once: at least `_BATCH`, and one in `_PART` of those that were pulled. The
+#: number doubles until the next event is certain.
 _BATCH, _PART = 16, 2
 #: Refined candidates whose rows are kept complete as features join.
 _NEAR = 64
@@ -64,9 +63,9 @@ def nonnegative_lasso_path(
     penalty : Penalty, optional
         A (weighted) l1 penalty; that of the plain lasso by default.
     max_features : int, optional
-        Stop with this many positive weights, features without penalty counting as such: at the
-        smallest penalty of the first segment of the path that has them, or in its middle if the
-        segment ends because one is dropped.
+        Stop with this many positive weights; features without penalty count as such. The path ends
+        at the smallest penalty of the first segment that has them, or in its middle if the segment
+        ends because one is dropped.
     alpha_min : float
         Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
     report : callable, optional
@@ -94,14 +93,6 @@ def nonnegative_lasso_path(
     return _Homotopy(problem, penalty, alpha_min).run(max_features, report)
 
 
-@dataclass(frozen=True)
-class _Event:
-    """Where the current segment ends, and which slots reach zero weight there."""
-
-    alpha: float
-    drops: IntArray
-
-
 class _Homotopy:
     """State of the path.
 
@@ -111,7 +102,7 @@ class _Homotopy:
     ``line + (alpha - t) * direction``.
 
     `bound` and `growth` have an entry for every candidate: an upper bound on its correlation at
-    `alpha`, and what is taken off it per unit that the penalty falls. A candidate that was not
+    `alpha`, and its decrease per unit that the penalty falls. A candidate that was not
     pulled has no known entries of G: its relevance is its bound, and its growth is zero. `joins`
     has the penalties at which candidates would join on the last segment that was followed.
     """
@@ -156,16 +147,14 @@ class _Homotopy:
             self._record(self.active[~self._among(before)], dropped)
             if report is not None:
                 report(self.active.size)
-            event = self._next_event()
+            end, dropped = self._next_event()
             enough = max_features is not None and self._count() >= max_features
-            if enough and event.alpha < self.alpha - self.tie:
-                middle = 0.5 * (self.alpha + event.alpha)
-                self._move_to(middle if event.drops.size else event.alpha)
+            if enough and end < self.alpha - self.tie:
+                self._move_to(0.5 * (self.alpha + end) if dropped.size else end)
                 return self._finish(Status.N_FEATURES)
-            self._move_to(event.alpha)
+            self._move_to(end)
             if self.alpha == self.alpha_min:
                 return self._finish(Status.ALPHA if self.alpha_min > 0 else Status.PATH_END)
-            dropped = event.drops
             if dropped.size:
                 self._deactivate(dropped)
                 self._aim()
@@ -190,7 +179,7 @@ class _Homotopy:
         self.weights = np.maximum(self.line, 0.0)
 
     def _look_ahead(self) -> None:
-        """Have the first candidates at hand when the first feature joins."""
+        """Pull the first candidates before the first feature joins."""
         if not self.candidates.n_slots:
             self.candidates.pull(min(_BATCH, self.bound.size))
             self.joins = self.candidates.limit[: self.candidates.n_pulled]
@@ -223,7 +212,7 @@ class _Homotopy:
                 self.dependent.append(joiner)
                 self.open[joiner] = False
             elif self._restore_signs(refused):
-                tied = self._tied(refused)  # with those that depended on one that left
+                tied = self._tied(refused)  # also those that depended on one that left
 
     def _fastest(self, tied: IntArray) -> int | None:
         """Return the tied candidate whose correlation outruns the penalty most, if any does."""
@@ -265,7 +254,7 @@ class _Homotopy:
             stuck = np.flatnonzero(at_zero & (free <= 0.0))
             if not stuck.size:
                 return left
-            # how far towards the free direction each of them allows to go
+            # how far towards the free direction each of them lets us go
             way = old[stuck] - free[stuck]
             share = np.maximum(old[stuck], 0.0) / np.where(way == 0.0, 1.0, way)
             step = share.min()
@@ -275,8 +264,11 @@ class _Homotopy:
             self._deactivate(leaving)
             left = True
 
-    def _next_event(self) -> _Event:
-        """Find the end of the segment, refining candidates until it is certain."""
+    def _next_event(self) -> tuple[float, IntArray]:
+        """Return the penalty at which the segment ends, and the slots that reach zero there.
+
+        Candidates are refined until it is certain.
+        """
         self._correlate()
         slots = self.active[self.direction[self.active] < 0]
         zeros = self.alpha + self.line[slots] / self.direction[slots]
@@ -301,17 +293,17 @@ class _Homotopy:
         self.joins = joins
         drops = slots[zeros >= reached - self.tie]
         at_end = reached <= self.alpha_min + self.tie
-        return _Event(self.alpha_min if at_end else float(reached), drops)
+        return self.alpha_min if at_end else float(reached), drops
 
     def _doubtful(self, possible: FloatArray, reached: float, batch: int) -> IntArray:
         """Return unrefined candidates that might join first, if any might before `reached`."""
         first = self.candidates.n_pulled
-        # of a candidate that was not pulled, the relevance limits the penalty at which it joins
+        # the relevance of a candidate that was not pulled limits the penalty at which it joins
         possible = np.concatenate((possible, self.candidates.limit[first : first + batch]))
         n_doubtful = int(np.count_nonzero(possible > reached - self.tie))
         if not n_doubtful:
             return np.zeros(0, dtype=np.int64)
-        # a request for a few costs as much as one for some more, which will be in doubt soon
+        # a few more cost nothing in the same request, and will soon be in doubt too
         best = _largest(possible, min(max(n_doubtful, _BATCH), batch))
         return best[possible[best] > -np.inf]
 
@@ -342,8 +334,8 @@ class _Homotopy:
     def _give_slots(self, joining: int) -> None:
         """Ask for the column of a feature that joins, and for those of the likely next ones.
 
-        On the segment above, most of the next features to join were already next in line. Only
-        the rows of candidates that are near to joining get the new entries.
+        The candidates that were closest to joining on the segment above are usually those that join
+        next. Only the rows of candidates that are close to joining get the new entries.
         """
         candidates, n = self.candidates, self.joins.size
         waiting = candidates.complete[:n] & (candidates.slot_of[:n] < 0) & self.open[:n]
@@ -378,8 +370,8 @@ class _Homotopy:
     def _aim(self) -> None:
         """Find the line that the weights of the active features are on, from this penalty down.
 
-        The weights are computed afresh, for those of the segment above belong to another line:
-        the least error in the penalty at which they meet would grow from segment to segment.
+        The weights are computed again instead of continuing the segment above: a small error in the
+        penalty at which two segments meet would grow from segment to segment.
         """
         right = np.empty((2, self.active.size), dtype=np.longdouble)
         joined = self.candidates.joined[self.active]

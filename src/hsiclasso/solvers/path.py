@@ -11,7 +11,7 @@ from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["Breakpoint", "Certificate", "Path", "Status"]
 
-#: Penalties closer than this, relatively, are the same.
+#: Penalties whose relative difference is below this are the same.
 _SAME = 1e-12
 
 
@@ -148,10 +148,10 @@ class Path:
         return replace(self, breakpoints=points, n_features=n_features, candidates=candidates)
 
     def selected_of_size(self, size: int, kept: IntArray) -> IntArray:
-        """Return the features at the first place of an exact path that has so many of them.
+        """Return the features where an exact path first has `size` of them.
 
-        It is the place at which the path would have stopped for that number: the end of the
-        first segment that has it, or its middle if it ends because a feature is dropped.
+        The path would have stopped there for that number: at the end of the first segment that has
+        it, or in its middle if the segment ends because a feature is dropped.
 
         Parameters
         ----------

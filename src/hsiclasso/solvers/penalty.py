@@ -5,11 +5,10 @@ All are of one form, over :math:`a \ge 0` unless signs are free,
 .. math:: \Omega(a) = \sum_k w_k |a_k| + \sum_g v_g \|a_g\|_2
           + \tfrac12 \sum_k r_k a_k^2, \qquad r_k = r w_k .
 
-A *unit* is what enters as a whole: a group, or a feature that belongs to none. The ridge part,
+A *unit* enters as one: a group, or a feature that belongs to no group. The ridge part,
 which makes an elastic net, keeps no feature at zero. At one size :math:`\lambda` of the penalty it
-adds :math:`\lambda r_k` to the diagonal of G, and what remains is a problem without it: this is how
-all solvers treat it. A ridge part that does not follow the penalty is a property of the quadratic
-(`Ridged`).
+adds :math:`\lambda r_k` to the diagonal of G: all solvers then solve a problem without it. A ridge
+part that does not grow with the penalty belongs to the quadratic (`Ridged`).
 """
 
 from __future__ import annotations
@@ -34,19 +33,6 @@ _LAST_DIGIT = 1e-15
 class Penalty:
     """A penalty on d features.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (d,)
-        Weights w of the absolute values: 0 does not penalise a feature, infinity excludes it.
-    groups : ndarray of int of shape (d,)
-        Group of each feature, numbered from 0.
-    group_weights : ndarray of shape (n_groups,)
-        Weights v of the groups' norms.
-    signed : bool
-        Whether weights of features may be negative.
-    ridge : float
-        Ridge part r of the elastic net, per unit of the weights w.
-
     Examples
     --------
     >>> penalty = Penalty.group(np.array(["b", "a", "b"]))
@@ -54,10 +40,16 @@ class Penalty:
     ([1.0, 1.414], 'group lasso')
     """
 
+    #: Weights w of the absolute values, shape (d,): 0 does not penalise a feature, infinity
+    #: excludes it.
     weights: FloatArray
+    #: Group of each feature, numbered from 0, shape (d,).
     groups: IntArray
+    #: Weights v of the groups' norms, shape (n_groups,).
     group_weights: FloatArray
+    #: Whether weights of features may be negative.
     signed: bool = False
+    #: Ridge part r of the elastic net, per unit of the weights w.
     ridge: float = 0.0
 
     @property
@@ -94,8 +86,8 @@ class Penalty:
         l1_ratio : float
             Share :math:`\rho` of the l1 part: 1 is the lasso. With 0 no feature would be zero.
         scale : float
-            Number s that the ridge part is multiplied by, so that `l1_ratio` means the same
-            whatever the scale of G.
+            Factor s of the ridge part. It makes the effect of `l1_ratio` independent of the scale
+            of G.
         signed : bool
             Whether weights of features may be negative.
 
@@ -107,8 +99,8 @@ class Penalty:
         """
         if not 0 < l1_ratio <= 1:
             raise InvalidInputError(
-                f"l1_ratio={l1_ratio!r}, but the share of the l1 part must be greater than 0, for "
-                "it is what keeps features at zero, and at most 1 (lasso)."
+                f"l1_ratio={l1_ratio!r}, but the share of the l1 part must be at most 1 (lasso) "
+                "and greater than 0, because only the l1 part keeps features at zero."
             )
         if not (np.isfinite(scale) and scale > 0):
             raise InvalidInputError(
@@ -214,26 +206,17 @@ def _check_weights(name: str, weights: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class UnitPenalty:
-    """A penalty on an ordered list of m features, unit after unit.
+    """A penalty on an ordered list of m features, unit after unit."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (m,)
-        Weights w of the absolute values.
-    starts : ndarray of shape (u,)
-        Where each unit begins.
-    unit_weights : ndarray of shape (u,)
-        Weights v of the units' norms.
-    signed : bool
-        Whether weights of features may be negative.
-    ridge : float
-        Ridge part r, per unit of the weights w.
-    """
-
+    #: Weights w of the absolute values, shape (m,).
     weights: FloatArray
+    #: Where each unit begins, shape (u,).
     starts: IntArray
+    #: Weights v of the units' norms, shape (u,).
     unit_weights: FloatArray
+    #: Whether weights of features may be negative.
     signed: bool
+    #: Ridge part r, per unit of the weights w.
     ridge: float = 0.0
 
     @cached_property
@@ -248,7 +231,7 @@ class UnitPenalty:
 
     @cached_property
     def ridges(self) -> FloatArray:
-        """Ridge part of each feature, shape (m,); none of one that is excluded."""
+        """Ridge part of each feature, shape (m,); 0 for excluded ones."""
         return np.where(np.isfinite(self.weights), self.weights, 0.0) * self.ridge
 
     @cached_property
@@ -276,7 +259,7 @@ class UnitPenalty:
         return np.maximum(z - cut, 0.0)
 
     def excess(self, c: FloatArray, alpha: float) -> FloatArray:
-        """By how much each unit's correlations exceed what keeps it at zero, shape (u,)."""
+        """Excess of each unit's correlations over the penalty that keeps it at zero, shape (u,)."""
         return self.norms(self.threshold(c, alpha)) - alpha * self.unit_weights
 
     def critical(self, c: FloatArray) -> FloatArray:

@@ -34,26 +34,19 @@ class QuadraticProblem(Protocol):
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return G[rows][:, cols]. All entries must be non-negative.
 
-        Entries may be asked for more than once: if they are dear, they should be remembered.
+        Entries may be asked for more than once: keep them if they are expensive.
         """
 
 
 @dataclass(frozen=True)
 class ExplicitProblem:
-    """A problem given by its matrices, for tests and small data.
+    """A problem given by its matrices, for tests and small data."""
 
-    Parameters
-    ----------
-    gram : ndarray of shape (d, d)
-        G, with non-negative entries.
-    linear : ndarray of shape (d,)
-        b.
-    target_norm2 : float
-        Squared norm of the target.
-    """
-
+    #: G, with non-negative entries, shape (d, d).
     gram: FloatArray
+    #: b, shape (d,).
     linear: FloatArray
+    #: Squared norm of the target.
     target_norm2: float
 
     def diagonal(self, rows: IntArray) -> FloatArray:
@@ -66,20 +59,10 @@ class ExplicitProblem:
 
 
 @dataclass(frozen=True)
-class Ridged:
-    r"""A problem with a fixed ridge part :math:`\tfrac12\rho\|a\|^2`.
-
-    The ridge part of `Penalty.elastic_net` follows the penalty; this one does not.
-
-    Parameters
-    ----------
-    problem : QuadraticProblem
-    ridge : float
-        :math:`\rho`, added to the diagonal of G.
-    """
+class _Derived:
+    """A problem made from another one with the same target."""
 
     problem: QuadraticProblem
-    ridge: float
 
     @property
     def linear(self) -> FloatArray:
@@ -91,6 +74,17 @@ class Ridged:
         """Squared norm of the target."""
         return self.problem.target_norm2
 
+
+@dataclass(frozen=True)
+class Ridged(_Derived):
+    r"""A problem with a fixed ridge part :math:`\tfrac12\rho\|a\|^2`.
+
+    The ridge part of `Penalty.elastic_net` grows with the penalty; this one does not.
+    """
+
+    #: :math:`\rho`, added to the diagonal of G.
+    ridge: float
+
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k] + ridge."""
         return self.problem.diagonal(rows) + self.ridge
@@ -101,27 +95,15 @@ class Ridged:
 
 
 @dataclass(frozen=True)
-class Among:
-    """A problem restricted to some of its features.
+class Among(_Derived):
+    """A problem restricted to some of its features."""
 
-    Parameters
-    ----------
-    problem : QuadraticProblem
-    features : ndarray of int
-    """
-
-    problem: QuadraticProblem
     features: IntArray
 
     @property
     def linear(self) -> FloatArray:
-        """Relevance b."""
+        """Relevance b of these features."""
         return self.problem.linear[self.features]
-
-    @property
-    def target_norm2(self) -> float:
-        """Squared norm of the target."""
-        return self.problem.target_norm2
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k]."""

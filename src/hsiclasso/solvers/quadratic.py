@@ -1,4 +1,4 @@
-r"""A quadratic problem small enough to hold, with its penalty: what is solved on a working set.
+r"""A quadratic problem of few features with its penalty, as it is solved on a working set.
 
 .. math:: \min_a \tfrac12 a^\top G a - b^\top a + \lambda\,\Omega(a)
 """
@@ -19,30 +19,22 @@ _FINISH_STEPS = 30
 _HALVINGS = 30
 #: Curvature below which a direction of the support counts as flat, relatively.
 _LEAST_CURVATURE = 1e-14
-#: Changes of the objective, relative to the squared norm of the target, that mean nothing.
+#: Changes of the objective below this share of the squared norm of the target are rounding.
 _ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
 class SmallProblem:
-    """G, b, penalty and its size on m features.
+    """G, b, penalty and its size on m features."""
 
-    Attributes
-    ----------
-    gram : ndarray of shape (m, m)
-        G, with the ridge part of the penalty at this size.
-    linear : ndarray of shape (m,)
-    target_norm2 : float
-        Squared norm of the target.
-    penalty : UnitPenalty
-    alpha : float
-        Size of the penalty.
-    """
-
+    #: G, with the ridge part of the penalty at this size, shape (m, m).
     gram: FloatArray
+    #: b, shape (m,).
     linear: FloatArray
+    #: Squared norm of the target.
     target_norm2: float
     penalty: UnitPenalty
+    #: Size of the penalty.
     alpha: float
 
     def correlation(self, a: FloatArray) -> FloatArray:
@@ -118,10 +110,10 @@ def relative_gap(
 
 
 def finish(problem: SmallProblem, a: FloatArray) -> FloatArray:
-    """Minimise over the support of `a`, by Newton's method, dropping what would change sign.
+    """Minimise over the support of `a` by Newton's method; drop features that would change sign.
 
-    On the support the objective is smooth; without groups it is quadratic and one step per
-    dropped feature is exact. The result has no larger an objective than `a`, but for rounding.
+    On the support the objective is smooth; without groups it is quadratic, and one step per
+    dropped feature is exact. Up to rounding, the objective does not grow.
     """
     for _ in range(_FINISH_STEPS + a.size):
         better = _newton_step(problem, a)

@@ -1,4 +1,4 @@
-"""Which solver serves which penalty, and solving with one."""
+"""Choosing the solver for a penalty, and solving with it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hsiclasso._checks import check_choice, one_of
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.coordinate import coordinate_descent
@@ -32,8 +33,8 @@ _ALL_KINDS = (
     "group lasso",
     "sparse group lasso",
 )
-#: Penalties that each solver serves, with or without feature weights. The path of an elastic net
-#: whose ridge part follows the penalty is not piecewise linear: the homotopy cannot follow it.
+#: Penalties that each solver can solve, with or without feature weights. The homotopy follows
+#: piecewise linear paths; that of an elastic net whose ridge part grows with the penalty is not.
 SOLVERS: dict[str, tuple[str, ...]] = {
     "homotopy": ("lasso",),
     "cd": _ALL_KINDS,
@@ -44,9 +45,9 @@ _DESCENT = 0.8
 #: Ratio of the penalties on the way to a single one, and how many there are at most.
 _APPROACH = 0.7
 _MAX_APPROACH = 16
-#: Penalties tried between two that have too few and too many.
+#: Most penalties tried between one with too few features and one with too many.
 _BISECTIONS = 30
-#: How far below a penalty at which several join to go, relatively.
+#: Relative distance to stay below a penalty at which several features join.
 _LITTLE = 1e-2
 #: Share of the largest penalty at which the descent ends, before a last step to penalty 0.
 _LEAST = 1e-6
@@ -54,20 +55,13 @@ _LEAST = 1e-6
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a path ends: whichever comes first as the penalty falls.
+    """Where a path ends: at the first of these that the falling penalty reaches."""
 
-    Attributes
-    ----------
-    max_features : int or None
-        Number of features, those without penalty included.
-    max_groups : int or None
-        Number of groups with a feature that is not zero, those without penalty aside.
-    alpha : float
-        Penalty; 0 is the end of the path.
-    """
-
+    #: Number of features, those without penalty included.
     max_features: int | None = None
+    #: Number of groups with a feature that is not zero; features without penalty do not count.
     max_groups: int | None = None
+    #: Penalty; 0 is the end of the path.
     alpha: float = 0.0
 
     @property
@@ -77,30 +71,26 @@ class Stop:
 
 
 def choose_solver(name: str, penalty: Penalty, *, by_groups: bool = False) -> str:
-    """Return the solver for a penalty, where groups are to be counted or not.
+    """Return the solver for a penalty; `by_groups` says whether the path stops at some groups.
 
-    ``"auto"`` takes the homotopy, which is exact and yields the whole path, wherever it serves,
-    and coordinate descent elsewhere.
+    ``"auto"`` takes the homotopy, which yields the exact path, wherever it can, and coordinate
+    descent elsewhere.
 
     Examples
     --------
     >>> choose_solver("auto", Penalty.lasso(3)), choose_solver("auto", Penalty.group([0, 0, 1]))
     ('homotopy', 'cd')
     """
-    serving = [solver for solver, kinds in SOLVERS.items() if penalty.kind in kinds]
+    check_choice("solver", name, ("auto", *SOLVERS))
+    suited = [solver for solver, kinds in SOLVERS.items() if penalty.kind in kinds]
     if by_groups:  # the homotopy counts features only
-        serving = [solver for solver in serving if solver in _INNER]
+        suited = [solver for solver in suited if solver in _INNER]
     if name == "auto":
-        return serving[0]
-    if name not in SOLVERS:
+        return suited[0]
+    if name not in suited:
+        what = penalty.kind + (" with a number of groups" if by_groups else "")
         raise InvalidInputError(
-            f"solver={name!r} is unknown: choose 'auto' or one of {tuple(SOLVERS)}."
-        )
-    if name not in serving:
-        what = penalty.kind + (" by number of groups" if by_groups else "")
-        raise InvalidInputError(
-            f"solver={name!r} serves the penalties {SOLVERS[name]}, not the {what}: take one of "
-            f"{tuple(serving)}, or 'auto'."
+            f"solver={name!r} cannot solve the {what}: choose {one_of((*suited, 'auto'))}."
         )
     return name
 
@@ -119,7 +109,7 @@ def solve_path(
     alphas: FloatArray | None = None,
     report: Callable[[int], None] | None = None,
 ) -> Path:
-    """Solve from the largest penalty down to where the stop says.
+    """Solve from the largest penalty down to the stop.
 
     Parameters
     ----------
@@ -128,9 +118,8 @@ def solve_path(
     stop : Stop
     solver : {"auto", "homotopy", "cd", "dal"}
     alphas : ndarray, optional
-        Penalties, falling, at which "cd" and "dal" solve on the way, each from the solution at
-        the one before; by default some from the largest down. The homotopy's path has all
-        solutions.
+        Decreasing penalties at which "cd" and "dal" solve on the way, each from the solution at
+        the one before; chosen automatically by default. The homotopy solves at all penalties.
     report : callable, optional
         Called with the number of features after every step.
 
@@ -149,12 +138,9 @@ def solve_path(
     chosen = choose_solver(solver, penalty, by_groups=stop.max_groups is not None)
     _check(penalty, stop)
     if chosen == "homotopy":
+        most = stop.max_features
         return nonnegative_lasso_path(
-            problem,
-            penalty,
-            max_features=stop.max_features,
-            alpha_min=stop.alpha,
-            report=report,
+            problem, penalty, max_features=most, alpha_min=stop.alpha, report=report
         )
     walk = _Walk(WorkingSet(problem, penalty, _INNER[chosen]), stop, report)
     return walk.to_count(alphas) if stop.counts else walk.to_alpha(alphas)
@@ -169,7 +155,7 @@ def _check(penalty: Penalty, stop: Stop) -> None:
 
 
 class _Walk:
-    """A working set on its way down."""
+    """A working set that is solved at one falling penalty after another."""
 
     def __init__(
         self, working: WorkingSet, stop: Stop, report: Callable[[int], None] | None
@@ -232,8 +218,8 @@ class _Walk:
     def _close_in(self, above: float, below: float, features: IntArray) -> Path:
         """Bisect between a penalty with too few and one with enough.
 
-        Where several features join at once, no penalty has just enough of them, and right below
-        it their weights are rounding errors: a penalty a little further down is taken.
+        Where several features join at one penalty, no penalty has just enough of them. Right below
+        that one their weights are rounding errors: a penalty a little further down is taken.
         """
         enough, exact = below, self._lacking(features) == 0
         for _ in range(_BISECTIONS):
@@ -255,7 +241,7 @@ class _Walk:
         return self.recorder.path(Status.N_GROUPS if enough_groups else Status.N_FEATURES)
 
     def _lacking(self, features: IntArray) -> int:
-        """How many features, or groups, are still too few; negative if there are too many."""
+        """Number of features, or groups, still to find; negative if there are too many."""
         free = self.working.penalty.free
         lacking = []
         if self.stop.max_features is not None:

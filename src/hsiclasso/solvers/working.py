@@ -27,7 +27,7 @@ InnerSolver = Callable[[SmallProblem, FloatArray, float], FloatArray]
 
 #: Relative duality gap of a solution that counts as solved.
 GAP = 1e-10
-#: Share of that gap that the inner solver may leave.
+#: Gap that the inner solver may leave, as a share of `GAP`.
 _INNER = 1e-3
 #: Smallest excess of a correlation over the penalty that counts, relative to the largest relevance.
 _VIOLATION = 1e-13
@@ -35,7 +35,7 @@ _VIOLATION = 1e-13
 _ROUNDING_SHARE = 1e-12
 #: Least number of units that enter at once.
 _ENTER = 8
-#: Norm assumed for a matrix that was never made: it excludes nothing, and its square is finite.
+#: Norm assumed for a matrix that was never made: so large that it excludes no feature.
 _UNKNOWN = 1e150
 _MAX_ROUNDS = 1000
 
@@ -125,7 +125,7 @@ class WorkingSet:
     def _critical(self) -> FloatArray:
         """Upper bounds on the penalty at which each penalised pulled unit would join.
 
-        Only features without penalty have a weight, and so the ridge part is none.
+        There is no ridge part, because only features without penalty have a weight.
         """
         penalty = self.candidates.penalty
         bounds = self.candidates.bounds(self.weights, 0.0)
@@ -165,7 +165,7 @@ class WorkingSet:
         if small.alpha == 0 or not touched.size or small.penalty.free.any():
             return certain
         bounds = self.candidates.bounds(self.weights, small.alpha)
-        # what was not pulled is feasible at any scale up to 1, by its relevance
+        # candidates that were not pulled are feasible at any scale up to 1, by their relevance
         scale = min(dual_scale(penalty, bounds, small.alpha), 1.0)
         a, c = self.weights, small.correlation(self.weights)
         towards = small.target_norm2 - float(small.linear @ a)
@@ -188,7 +188,7 @@ class WorkingSet:
 
 
 def _without_dust(small: SmallProblem, weights: FloatArray) -> FloatArray:
-    """Set weights to zero that contribute no more than rounding errors, as those of copies do."""
+    """Set weights to zero that contribute only rounding errors, such as those of copies."""
     part = np.abs(weights) * np.sqrt(np.diag(small.gram))
     return np.where(part > _ROUNDING_SHARE * np.sqrt(small.target_norm2), weights, 0.0)
 
@@ -210,7 +210,7 @@ class Recorder:
         self.points.append(Breakpoint(float(alpha), features, weights, joined, dropped))
 
     def path(self, status: Status) -> Path:
-        """Return what was collected."""
+        """Return the path of the collected solutions."""
         working = self.working
         if working.certificate.duality_gap > GAP:
             status = Status.STALLED

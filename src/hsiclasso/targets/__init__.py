@@ -47,7 +47,7 @@ __all__ = [
     "as_target",
 ]
 
-#: What makes the target of each name. `Objects` needs a function, and so has no name.
+#: Constructor of the target of each name. `Objects` needs a function and therefore has no name.
 TARGETS: dict[str, Callable[[], Target]] = {
     "auto": Auto,
     "real": Real,
@@ -62,7 +62,7 @@ TARGETS: dict[str, Callable[[], Target]] = {
 
 
 def as_target(value: Any) -> Target:
-    """Return the kind of target that a name stands for, or a checked object as it is.
+    """Return the target that a name stands for, or the given object, checked.
 
     Examples
     --------

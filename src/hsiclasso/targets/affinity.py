@@ -7,6 +7,7 @@ matrix has negative eigenvalues too: :math:`T = \sum_k s_k f_k f_k^\top` with si
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -25,6 +26,7 @@ from hsiclasso.targets.values import tighter
 
 __all__ = [
     "Affinity",
+    "MatrixTarget",
     "Similarity",
     "check_affinity",
     "check_symmetric",
@@ -33,11 +35,11 @@ __all__ = [
     "operator_target",
 ]
 
-#: Largest difference between a matrix and its transpose, as a share of the largest entry.
+#: Largest difference allowed between a matrix and its transpose, as a share of the largest entry.
 _ASYMMETRY = 1e-8
-#: Values of a matrix that differ by less than this share of the largest do not vary.
+#: A matrix is constant if its entries differ by less than this share of the largest.
 _CONSTANT = 1e-12
-#: Share of a squared norm that is rounding, where all of a target is removed.
+#: A squared norm is 0 if it is below this share of the norm before anything was removed.
 _NORM2_ROUNDING = 1e-13
 #: Typical number of rows per feature.
 _USUAL_RANK = 12
@@ -47,13 +49,9 @@ _EIGEN_COST = 10
 
 @dataclass(frozen=True)
 class Similarity:
-    """A symmetric matrix between samples, positive semi-definite or not.
+    """A symmetric matrix between samples, positive semi-definite or not."""
 
-    Attributes
-    ----------
-    values : ndarray or sparse array of shape (n, n)
-    """
-
+    #: Dense or sparse, shape (n, n).
     values: Any
 
     def matrix(
@@ -64,7 +62,7 @@ class Similarity:
             if measure.regularisation and samples.n <= DENSE:
                 return eigen_target(self.values.toarray(), measure, samples, error)
             return self._operator("a sparse affinity", measure, samples)
-        # a factor costs n^3 once, and spares each feature about n^2 times its rank
+        # a factor costs n^3 once, and saves each feature about n^2 times its rank
         if measure.regularisation or n_features * _USUAL_RANK >= _EIGEN_COST * samples.n / 2:
             return eigen_target(self.values, measure, samples, error)
         return self._operator("an affinity", measure, samples)
@@ -72,11 +70,27 @@ class Similarity:
     def _operator(self, words: str, measure: Measure, samples: Samples) -> OperatorTarget:
         values, shares = self.values, samples.shares[0]
         squares = values.power(2) if sparse.issparse(values) else np.square(values)
-        whole = float(shares @ (squares @ shares))
-        return operator_target(lambda columns: values @ columns, whole, words, measure, samples)
+        norm2 = float(shares @ (squares @ shares))
+        return operator_target(lambda columns: values @ columns, norm2, words, measure, samples)
 
 
-class Affinity(Target):
+class MatrixTarget(Target):
+    """A target that is a matrix between all samples, dense or sparse."""
+
+    def absent(self, values: Any, n: int) -> BoolArray:
+        """Return False for all samples: a missing entry is refused."""
+        return np.zeros(n, dtype=bool)
+
+    def make(self, values: Any, rows: BoolArray) -> tuple[TargetData, Target]:
+        """Return the matrix between the samples that are used."""
+        return self.data(values if rows.all() else values[rows][:, rows]), self
+
+    @abstractmethod
+    def data(self, matrix: Any) -> TargetData:
+        """Return the data of a checked matrix."""
+
+
+class Affinity(MatrixTarget):
     """A matrix of affinities between samples: y is (n, n), dense or sparse, and symmetric.
 
     It may have negative eigenvalues, except under NOCCO.
@@ -96,13 +110,9 @@ class Affinity(Target):
         """Return the matrix, checked."""
         return check_affinity(y if sparse.issparse(y) else np.asarray(y), n)
 
-    def absent(self, values: Any, n: int) -> BoolArray:
-        """Return False for all samples: a missing entry is refused."""
-        return np.zeros(n, dtype=bool)
-
-    def make(self, values: Any, rows: BoolArray) -> tuple[TargetData, Target]:
-        """Return the matrix between the samples that are used."""
-        return Similarity(values if rows.all() else values[rows][:, rows]), self
+    def data(self, matrix: Any) -> Similarity:
+        """Return the data of a checked matrix."""
+        return Similarity(matrix)
 
 
 def eigen_target(
@@ -116,7 +126,7 @@ def eigen_target(
     if np.linalg.norm(matrix) <= NOTHING * size:
         return FactoredTarget(dense_rows(np.zeros((0, samples.n))), np.zeros(0), 0.0)
     tol = tighter(error)
-    # what NOCCO leaves out grows by 1 / (epsilon n)
+    # NOCCO multiplies the error by 1 / (epsilon n)
     rows, signs = eigen_rows(0.5 * (matrix + matrix.T), tol * (measure.regularisation or 1.0))
     eigenvalues = np.einsum("ri,ri->r", rows, rows)
     if measure.regularisation:
@@ -137,14 +147,14 @@ def eigen_target(
 
 def operator_target(
     product: Callable[[FloatArray], FloatArray],
-    whole: float | None,
+    norm2: float | None,
     words: str,
     measure: Measure,
     samples: Samples,
 ) -> OperatorTarget:
-    """Keep a matrix as what multiplies columns (n, m).
+    """Make the target of a matrix that is known by its products with columns (n, m).
 
-    `whole` is the squared norm of the weighted matrix, if it is known; `words` name it in errors.
+    `norm2` is the squared norm of the weighted matrix, if it is known; `words` name it in errors.
     """
     if measure.regularisation:
         raise InvalidInputError(
@@ -156,14 +166,14 @@ def operator_target(
     def multiply(rows: FloatArray) -> FloatArray:
         return np.asarray(product((rows * root).T)).T * root
 
-    if whole is None:
-        whole = _norm2_by_products(multiply, samples.n)
+    if norm2 is None:
+        norm2 = _norm2_by_products(multiply, samples.n)
     image = multiply(removed)
-    # of P B P, from that of B
-    norm2 = float(whole - 2 * np.sum(image**2) + np.sum((image @ removed.T) ** 2))
-    norm2 = norm2 if norm2 > _NORM2_ROUNDING * whole else 0.0
-    scale = 1 / np.sqrt(norm2) if measure.normalised and norm2 else 1.0
-    return OperatorTarget(lambda rows: scale * multiply(rows), float(norm2 * scale**2))
+    # the norm of P B P, from that of B
+    projected = float(norm2 - 2 * np.sum(image**2) + np.sum((image @ removed.T) ** 2))
+    projected = projected if projected > _NORM2_ROUNDING * norm2 else 0.0
+    scale = 1 / np.sqrt(projected) if measure.normalised and projected else 1.0
+    return OperatorTarget(lambda rows: scale * multiply(rows), float(projected * scale**2))
 
 
 def _norm2_by_products(multiply: Callable[[FloatArray], FloatArray], n: int) -> float:
@@ -190,7 +200,7 @@ def eigen_rows(matrix: FloatArray, tol: float) -> tuple[FloatArray, FloatArray]:
     matrix : ndarray of shape (n, n)
         Symmetric matrix; only its lower triangle is read.
     tol : float
-        Frobenius norm that may be left out, as a share of the whole.
+        Frobenius norm that may be left out, as a share of that of T.
 
     Returns
     -------
@@ -218,19 +228,9 @@ def eigen_rows(matrix: FloatArray, tol: float) -> tuple[FloatArray, FloatArray]:
 
 
 def check_affinity(matrix: Any, n: int) -> FloatArray | sparse.csr_array:
-    """Validate a matrix of similarities between samples.
+    """Return a matrix of similarities between n samples as `check_symmetric` does.
 
-    Parameters
-    ----------
-    matrix : array-like or SciPy sparse matrix of shape (n, n)
-        Finite and symmetric up to rounding; it may be indefinite.
-    n : int
-        Number of samples.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n, n)
-        The matrix in double precision, exactly symmetric.
+    It may be indefinite, but not constant.
 
     Examples
     --------
@@ -244,8 +244,8 @@ def check_affinity(matrix: Any, n: int) -> FloatArray | sparse.csr_array:
     data = np.append(data, 0.0) if data.size < n * n else data
     if np.ptp(data) <= _CONSTANT * np.abs(data).max():
         raise InvalidInputError(
-            f"affinity is {data.flat[0]:.6g} for all pairs of samples, but nothing can depend on "
-            "similarities that do not vary: pass some that tell samples apart."
+            f"affinity is {data.flat[0]:.6g} for all pairs of samples, and nothing can depend on "
+            "similarities that do not vary: pass values that differ between pairs."
         )
     return made
 
@@ -253,8 +253,8 @@ def check_affinity(matrix: Any, n: int) -> FloatArray | sparse.csr_array:
 def check_symmetric(matrix: Any, n: int, name: str, symbol: str) -> FloatArray | sparse.csr_array:
     """Return a finite symmetric (n, n) matrix, dense or CSR, in double precision.
 
-    `name` and `symbol` are what an error calls the matrix. The result may be the caller's own
-    array; rounding errors of its symmetry are averaged out.
+    Errors call the matrix `name` and `symbol`. The result may be the caller's own array; if it is
+    symmetric only up to rounding, it is averaged with its transpose.
     """
     try:
         made = _as_double(matrix)
@@ -289,7 +289,7 @@ def check_symmetric(matrix: Any, n: int, name: str, symbol: str) -> FloatArray |
 
 
 def _as_double(matrix: Any) -> Any:
-    """Convert to a dense array or to CSR without duplicates; the argument is left as it is."""
+    """Convert to a dense array or to CSR without duplicates; do not change the argument."""
     if np.iscomplexobj(matrix):
         raise TypeError("its entries are complex")
     if not sparse.issparse(matrix):

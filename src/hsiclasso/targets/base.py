@@ -41,30 +41,23 @@ class TargetData(Protocol):
         ----------
         measure : Measure
         samples : Samples
-            Weights of the samples, and what is removed.
+            Weights of the samples, and the directions that are removed.
         error : float
             Relative error of the features. T is made tighter, since its error enters the
             relevance of every feature.
         n_features : int
-            Number of features it will be compared with, which tells whether factoring pays.
+            Number of features that T will be compared with: it decides whether factoring pays.
         """
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A target ready to be made into a matrix.
-
-    Attributes
-    ----------
-    data : TargetData
-    target : Target
-        What kind it is; never ``Auto``.
-    rows : ndarray of bool of shape (n,) or None
-        Samples that are used; None for all.
-    """
+    """A target ready to be made into a matrix."""
 
     data: TargetData
+    #: Kind of the target; never ``Auto``.
     target: Target
+    #: Samples that are used, shape (n,); None for all.
     rows: BoolArray | None = None
 
 
@@ -76,7 +69,7 @@ class Target(Option):
     name : str
         Name as an option and on the command line.
     words : str
-        What it is called in messages.
+        Name in messages.
     missing : {"error", "drop"}
         What to do with samples whose target is missing.
     """
@@ -101,7 +94,7 @@ class Target(Option):
         n_samples : int
             Number of rows of the table.
         use : ndarray of bool of shape (n_samples,), optional
-            Samples to use, the others being left out.
+            Samples to use; the others are left out.
         """
         self.check()
         if y is None:
@@ -127,7 +120,7 @@ class Target(Option):
 
     @abstractmethod
     def read(self, y: Any, n: int) -> Any:
-        """Return the values of y in some form of its own, one for each of n samples."""
+        """Return the values of the n samples, in a form that `absent` and `make` understand."""
 
     @abstractmethod
     def absent(self, values: Any, n: int) -> BoolArray:
@@ -135,7 +128,7 @@ class Target(Option):
 
     @abstractmethod
     def make(self, values: Any, rows: BoolArray) -> tuple[TargetData, Target]:
-        """Return the data of the samples that are used, and the kind that they are of."""
+        """Return the data of the samples that are used, and their kind."""
 
 
 def read_columns(y: Any, n: int) -> tuple[list[Array], bool]:

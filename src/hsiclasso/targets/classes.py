@@ -16,12 +16,9 @@ class Classes(ValueTarget):
 
     Parameters
     ----------
-    kernel : str or Kernel, default="auto"
-        ``"auto"`` is the delta kernel of the paper, which divides by the size of a class.
-    outputs : {"auto", "joint", "average"}, default="auto"
-        One kernel on several columns together, or one for each, averaged; ``"auto"`` averages.
-    missing : {"error", "drop"}, default="error"
-        Whether samples without a target are refused or dropped.
+    kernel, outputs, missing
+        As in `Real`, but ``kernel="auto"`` is the delta kernel of the paper, which divides by the
+        size of a class, and ``outputs="auto"`` is ``"average"``.
 
     Examples
     --------

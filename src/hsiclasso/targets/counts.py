@@ -19,12 +19,8 @@ class Counts(ValueTarget):
 
     Parameters
     ----------
-    kernel : str or Kernel, default="auto"
-        ``"auto"`` is the Gaussian kernel of width 1.
-    outputs : {"auto", "joint", "average"}, default="auto"
-        One kernel on several columns together, or one for each, averaged; ``"auto"`` is together.
-    missing : {"error", "drop"}, default="error"
-        Whether samples without a target are refused or dropped.
+    kernel, outputs, missing
+        As in `Real`.
 
     Examples
     --------

@@ -2,8 +2,8 @@ r"""Graph on the samples -> Gram matrix of its nodes.
 
 Both kernels are functions of the symmetrically normalised Laplacian
 :math:`L = I - D^{-1/2} A D^{-1/2}` of an undirected weighted graph, whose eigenvalues lie in
-[0, 2]; the row of a node without edges is 0. A graph of few nodes gets its Gram matrix by
-`graph_gram`; for a large sparse one, `GraphOperator` multiplies without forming it.
+[0, 2]; the row of a node without edges is 0. `graph_gram` makes the Gram matrix of a small graph;
+`GraphOperator` multiplies with that of a large sparse one without forming it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from scipy.special import ive
 
 from hsiclasso._checks import is_positive
 from hsiclasso._options import Option, as_option
-from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples
-from hsiclasso.targets.affinity import Similarity, check_symmetric, operator_target
-from hsiclasso.targets.base import Target, TargetData
+from hsiclasso.targets.affinity import MatrixTarget, Similarity, check_symmetric, operator_target
 from hsiclasso.targets.matrix import DENSE, TargetMatrix
 
 __all__ = [
@@ -41,27 +40,28 @@ __all__ = [
 _DENSE_NODES = DENSE
 #: Error that a truncated Chebyshev series may have anywhere on [0, 2].
 _SERIES_ERROR = 1e-14
-#: Largest beta; beyond, a kernel hardly tells the nodes of a connected component apart.
+#: Largest beta: beyond it, all nodes of a connected component are almost equally similar.
 _LARGEST_BETA = 1e6
 
 
 class GraphKernel(Option):
     """A kernel of the nodes of a graph.
 
-    Attributes
+    Parameters
     ----------
-    beta : float
+    beta : float, default=1.0
         How far it reaches over the edges.
     """
 
-    beta: float
+    def __init__(self, beta: float = 1.0) -> None:
+        self.beta = beta
 
     def check(self) -> Self:
-        """Raise if beta is not positive, or too large to tell nodes apart."""
+        """Raise if beta is not positive, or too large."""
         if not (is_positive(self.beta) and self.beta <= _LARGEST_BETA):
             raise InvalidInputError(
                 f"beta={self.beta!r}, but a graph kernel needs a number above 0 and up to "
-                f"{_LARGEST_BETA:g}: 1.0 is the default, more reaches further over the graph."
+                f"{_LARGEST_BETA:g}: 1.0 is the default, a larger one reaches further."
             )
         return self
 
@@ -82,9 +82,6 @@ class Diffusion(GraphKernel):
     beta : float, default=1.0
         For how long heat spreads over the edges.
     """
-
-    def __init__(self, beta: float = 1.0) -> None:
-        self.beta = beta
 
     def response(self, eigenvalues: FloatArray) -> FloatArray:
         r"""Map eigenvalues of L: :math:`e^{-\beta\lambda}`."""
@@ -110,9 +107,6 @@ class RegularisedLaplacian(GraphKernel):
     beta : float, default=1.0
         How strongly neighbours are alike.
     """
-
-    def __init__(self, beta: float = 1.0) -> None:
-        self.beta = beta
 
     def response(self, eigenvalues: FloatArray) -> FloatArray:
         r"""Map eigenvalues of L: :math:`1/(1 + \beta\lambda)`."""
@@ -141,14 +135,9 @@ GRAPH_KERNELS: dict[str, Callable[[], GraphKernel]] = {
 
 @dataclass(frozen=True)
 class Links:
-    """Links between samples, with the kernel of their graph.
+    """Links between samples, with the kernel of their graph."""
 
-    Attributes
-    ----------
-    adjacency : ndarray or sparse array of shape (n, n)
-    kernel : GraphKernel
-    """
-
+    #: Dense or sparse, shape (n, n).
     adjacency: Any
     kernel: GraphKernel
 
@@ -163,7 +152,7 @@ class Links:
         return operator_target(product, None, "a graph", measure, samples)
 
 
-class Graph(Target):
+class Graph(MatrixTarget):
     """Links between samples: y is an (n, n) matrix of edge weights, dense or sparse.
 
     Parameters
@@ -192,41 +181,26 @@ class Graph(Target):
         """Return the edge weights, checked."""
         return check_adjacency(y if sparse.issparse(y) else np.asarray(y), n)
 
-    def absent(self, values: Any, n: int) -> BoolArray:
-        """Return False for all samples: a missing entry is refused."""
-        return np.zeros(n, dtype=bool)
-
-    def make(self, values: Any, rows: BoolArray) -> tuple[TargetData, Target]:
-        """Return the links between the samples that are used, with their kernel."""
+    def data(self, matrix: Any) -> Links:
+        """Return checked links with their kernel."""
         kernel = as_option("kernel of the graph", self.kernel, GraphKernel, GRAPH_KERNELS)
-        return Links(values if rows.all() else values[rows][:, rows], kernel), self
+        return Links(matrix, kernel)
 
 
 def _truncated(decreasing: FloatArray) -> FloatArray:
-    """Turn positive terms to the alternating series c_0, -2c_1, 2c_2, ... and cut it short."""
+    """Turn positive terms into the series c_0, -2c_1, 2c_2, ... and cut it short."""
     series = 2 * decreasing
     series[0] /= 2
-    # a Chebyshev polynomial is at most 1, so that the terms bound the error
+    # a Chebyshev polynomial is at most 1: the terms left out bound the error
     tails = np.append(np.cumsum(series[::-1])[::-1], 0.0)
     series[1::2] *= -1
     return series[: max(1, int(np.argmax(tails <= _SERIES_ERROR)))]
 
 
 def check_adjacency(matrix: Any, n: int) -> FloatArray | sparse.csr_array:
-    """Validate the adjacency matrix of an undirected graph on the samples.
+    """Return the edge weights of an undirected graph on n samples as `check_symmetric` does.
 
-    Parameters
-    ----------
-    matrix : array-like or SciPy sparse matrix of shape (n, n)
-        Weights of the edges, 0 where there is none: finite, non-negative and symmetric up to
-        rounding. The diagonal, loops from a node to itself, is dropped.
-    n : int
-        Number of samples.
-
-    Returns
-    -------
-    ndarray or csr_array of shape (n, n)
-        The weights in double precision, exactly symmetric, with zero diagonal.
+    They are non-negative. The diagonal, loops from a node to itself, becomes 0.
 
     Examples
     --------
@@ -238,7 +212,7 @@ def check_adjacency(matrix: Any, n: int) -> FloatArray | sparse.csr_array:
     if (lowest := made.min()) < 0:
         raise InvalidInputError(
             f"adjacency contains {lowest:.6g}, but the weight of an edge cannot be negative: "
-            "pass similarities, or as an affinity a matrix with both signs."
+            "pass weights >= 0, or a matrix of both signs as an affinity."
         )
     if sparse.issparse(made):
         made = sparse.csr_array(made - sparse.diags_array(made.diagonal(), format="csr"))
@@ -249,7 +223,7 @@ def check_adjacency(matrix: Any, n: int) -> FloatArray | sparse.csr_array:
         n_edges = np.count_nonzero(made)
     if n_edges == 0:
         raise InvalidInputError(
-            f"adjacency has no edge between two of the {n} samples, but nothing can depend on "
+            f"adjacency has no edge between two of the {n} samples, and nothing can depend on "
             "a graph without edges: pass a matrix with a positive entry off the diagonal."
         )
     return made
@@ -289,7 +263,7 @@ def graph_gram(adjacency: FloatArray | sparse.csr_array, kernel: GraphKernel) ->
     laplacian = -dense * scale[:, None] * scale
     laplacian[np.diag_indices(n)] += scale > 0
     eigenvalues, vectors = np.linalg.eigh(laplacian)
-    # f(0) = 1 is the largest a kernel can be, also where rounding makes a 0 negative
+    # rounding may make an eigenvalue 0 negative, but no response exceeds f(0) = 1
     half = vectors * np.sqrt(kernel.response(np.maximum(eigenvalues, 0.0)))
     return np.asarray(half @ half.T)
 

@@ -28,8 +28,8 @@ __all__ = [
 
 #: Samples up to which a matrix of all pairs is cheap.
 DENSE = 4000
-#: Share of a squared norm that is rounding, where one matrix is subtracted from another.
-_NOTHING_LEFT = 1e-10
+#: A difference of two matrices is 0 if its squared norm is below this share of the first's.
+_NO_DIFFERENCE = 1e-10
 
 
 class TargetMatrix(Protocol):
@@ -39,9 +39,9 @@ class TargetMatrix(Protocol):
     def norm2(self) -> float:
         """Squared Frobenius norm of T."""
 
-    #: Whether it is a `FactoredTarget`, which blocks of features are compared with at once.
+    #: Whether it is a `FactoredTarget`, with which blocks of features are compared at once.
     factored: ClassVar[bool]
-    #: Whether `inner` is served.
+    #: Whether it has `inner`.
     knows_recursions: ClassVar[bool]
 
     def energy(self, rows: FloatArray) -> float:
@@ -59,23 +59,15 @@ class TargetMatrix(Protocol):
 
 @dataclass(frozen=True)
 class FactoredTarget:
-    """One target, or several at once: ``T = sum_r sign_r f_r f_r'``.
+    """One target, or several at once: ``T = sum_r sign_r f_r f_r'``."""
 
-    Attributes
-    ----------
-    rows : SplitRows
-        The rows f.
-    signs : ndarray of shape (r,)
-        Signs of the rows, those of the split ones first.
-    norm2 : float
-        Squared Frobenius norm of T.
-    starts : ndarray of shape (m,)
-        First row of each of m targets.
-    """
-
+    #: The rows f.
     rows: SplitRows
+    #: Signs of the rows, those of the split ones first, shape (r,).
     signs: FloatArray
+    #: Squared Frobenius norm of T.
     norm2: float
+    #: First row of each of m targets, shape (m,).
     starts: tuple[int, ...] = (0,)
 
     factored: ClassVar[bool] = True
@@ -109,17 +101,11 @@ class FactoredTarget:
 
 @dataclass(frozen=True)
 class OperatorTarget:
-    """A target without a factor of low rank, known by its products.
+    """A target without a factor of low rank, known by its products."""
 
-    Attributes
-    ----------
-    product : callable
-        Multiplies projected rows (r, n) by T, up to what projecting the result would remove.
-    norm2 : float
-        Squared Frobenius norm of T.
-    """
-
+    #: Multiplies projected rows (r, n) by T; the result may still have to be projected.
     product: Callable[[FloatArray], FloatArray]
+    #: Squared Frobenius norm of T.
     norm2: float
 
     factored: ClassVar[bool] = False
@@ -130,7 +116,7 @@ class OperatorTarget:
         return float(np.sum(rows * self.product(rows)))
 
     def inner(self, matrix: LaplaceMatrix) -> float:
-        """Refuse: features are then expanded into rows."""
+        """Raise: features are expanded into rows instead."""
         raise NotImplementedError
 
     def minus(self, factor: Factor) -> OperatorTarget:
@@ -146,16 +132,10 @@ class OperatorTarget:
 
 @dataclass(frozen=True)
 class LaplaceTarget:
-    """A sum of matrices with Laplace kernels, whose products are exact.
-
-    Attributes
-    ----------
-    matrices : tuple of LaplaceMatrix
-    norm2 : float
-        Squared Frobenius norm of the sum.
-    """
+    """A sum of matrices with Laplace kernels, whose products are exact."""
 
     matrices: tuple[LaplaceMatrix, ...]
+    #: Squared Frobenius norm of the sum.
     norm2: float
 
     factored: ClassVar[bool] = False
@@ -196,7 +176,7 @@ def together(factors: list[Factor]) -> FactoredTarget:
 
 
 def _coefficient(inner: float, norm2: float, factor: Factor) -> tuple[float, float]:
-    """Return the least-squares coefficient of a factor, and the squared norm that is left."""
+    """Return the least-squares coefficient of a factor, and the squared norm of the difference."""
     beta = inner / factor.norm**2
-    left = norm2 - beta * inner
-    return beta, left if left > _NOTHING_LEFT * norm2 else 0.0
+    rest = norm2 - beta * inner
+    return beta, rest if rest > _NO_DIFFERENCE * norm2 else 0.0

@@ -1,4 +1,4 @@
-"""Targets of any objects, under a function of two of them."""
+"""Targets of any objects, compared by a function of two of them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,10 @@ class Pairwise:
 
     A positive semi-definite function is evaluated on few pairs: those of each object with a few
     pivots. If a value shows that it is not positive semi-definite, all pairs are evaluated.
-
-    Attributes
-    ----------
-    items : sequence of n objects
-    function : callable
-        ``function(a, b)`` is the similarity of two objects; only one order is evaluated.
     """
 
     items: Sequence[Any]
+    #: ``function(a, b)`` is the similarity of two objects; only one order is evaluated.
     function: Callable[[Any, Any], float]
 
     def matrix(
@@ -48,7 +43,7 @@ class Pairwise:
         try:
             return self._factored(value, measure, samples, error)
         except NotPositiveError:
-            # with a before b in the order of the items, as far as that is still free to choose
+            # pairs that were not evaluated yet are evaluated in the order of the items
             gram = pairwise_gram(range(samples.n), value)
             return eigen_target(gram, measure, samples, error)
 
@@ -109,8 +104,8 @@ class Objects(Target):
         """Raise unless the function can be called."""
         if not callable(self.function):
             raise InvalidInputError(
-                f"function={self.function!r}, but it must be a function of two targets: pass one "
-                "that returns their similarity."
+                f"function={self.function!r} must be a function of two targets that returns their "
+                "similarity."
             )
         return super().check()
 
@@ -133,18 +128,8 @@ class Objects(Target):
 def pairwise_gram(items: Iterable[Any], function: Callable[[Any, Any], float]) -> FloatArray:
     """Evaluate a symmetric function on all pairs, in n (n + 1) / 2 calls.
 
-    Parameters
-    ----------
-    items : iterable of n objects
-        The samples.
-    function : callable
-        ``function(a, b)`` is the similarity of two items, a finite number; it may be
-        indefinite. It is called with a before b in the order of the items.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        Symmetric matrix of the values.
+    It is called as ``function(a, b)`` with a before b in the order of the n items, and returns a
+    finite number, their similarity. It may be indefinite.
 
     Examples
     --------
@@ -164,7 +149,7 @@ def pairwise_gram(items: Iterable[Any], function: Callable[[Any, Any], float]) -
 def pair_value(
     items: Sequence[Any], function: Callable[[Any, Any], float], i: int, j: int
 ) -> float:
-    """Evaluate the function on a pair and make sure that the result is one finite number."""
+    """Evaluate the function on a pair; raise unless the result is one finite number."""
     value = function(items[i], items[j])
     number = _number(value)
     if not np.isfinite(number):

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-from scipy.stats import rankdata
-
 from hsiclasso._types import FloatArray
 from hsiclasso.targets.base import Array
-from hsiclasso.targets.values import ValueTarget
+from hsiclasso.targets.values import ValueTarget, ranks_of
 
 __all__ = ["Ordinal"]
 
@@ -19,12 +16,8 @@ class Ordinal(ValueTarget):
 
     Parameters
     ----------
-    kernel : str or Kernel, default="auto"
-        ``"auto"`` is the Gaussian kernel of width 1.
-    outputs : {"auto", "joint", "average"}, default="auto"
-        One kernel on several columns together, or one for each, averaged; ``"auto"`` is together.
-    missing : {"error", "drop"}, default="error"
-        Whether samples without a target are refused or dropped.
+    kernel, outputs, missing
+        As in `Real`.
 
     Examples
     --------
@@ -37,4 +30,4 @@ class Ordinal(ValueTarget):
 
     def scores(self, column: Array) -> FloatArray:
         """Return mid-ranks."""
-        return np.asarray(rankdata(self.numbers(column)), dtype=np.float64)
+        return ranks_of(self.numbers(column))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-from scipy.stats import rankdata
-
 from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray
 from hsiclasso.targets.base import Array, MissingTarget
-from hsiclasso.targets.values import Outputs, ValueTarget
+from hsiclasso.targets.values import Outputs, ValueTarget, ranks_of
 
 __all__ = ["Real"]
 
@@ -25,7 +22,8 @@ class Real(ValueTarget):
     transform : {None, "rank"}, default=None
         ``"rank"`` replaces the values by their ranks, which tames heavy tails.
     outputs : {"auto", "joint", "average"}, default="auto"
-        One kernel on several outputs together, or one for each, averaged; ``"auto"`` is together.
+        ``"joint"`` takes one kernel on several outputs together, ``"average"`` one for each and
+        their mean; ``"auto"`` is ``"joint"``.
     missing : {"error", "drop"}, default="error"
         Whether samples without a target are refused or dropped.
 
@@ -56,4 +54,4 @@ class Real(ValueTarget):
     def scores(self, column: Array) -> FloatArray:
         """Return the values, or their ranks."""
         numbers = self.numbers(column)
-        return numbers if self.transform is None else np.asarray(rankdata(numbers), dtype=float)
+        return numbers if self.transform is None else ranks_of(numbers)

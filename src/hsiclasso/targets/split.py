@@ -17,31 +17,23 @@ from hsiclasso.kernels.factor import Factor
 
 __all__ = ["SplitRows", "dense_rows", "split_rows"]
 
-#: Sizes of the tail that are tried: one sample in so many.
+#: Sizes of the tail that are tried, as divisors of the number of samples.
 _SHARES = (8, 16, 32, 64, 128, 256)
-#: Evaluating the features of a sample costs as much as multiplying them with so many rows.
+#: Cost of evaluating the features of a sample, in products with a row.
 _EVALUATION_ROWS = 8
 
 
 @dataclass(frozen=True)
 class SplitRows:
-    """Rows F of a target: ``F.T @ F`` is T.
+    """Rows F of a target: ``F.T @ F`` is T."""
 
-    Attributes
-    ----------
-    dense : ndarray of shape (p, n)
-        Rows that vary everywhere.
-    tail : ndarray of shape (t,)
-        Samples on which the other rows vary.
-    sparse : ndarray of shape (q, t)
-        What the other rows are on the tail, beyond `offset`.
-    offset : ndarray of shape (q,)
-        What the other rows are elsewhere.
-    """
-
+    #: Rows that vary everywhere, shape (p, n).
     dense: FloatArray
+    #: Samples on which the other rows vary, shape (t,).
     tail: IntArray
+    #: Values of the other rows on the tail, minus `offset`, shape (q, t).
     sparse: FloatArray
+    #: Values of the other rows elsewhere, shape (q,).
     offset: FloatArray
 
     def unsplit(self) -> FloatArray:
@@ -52,7 +44,7 @@ class SplitRows:
 
 
 def dense_rows(rows: FloatArray) -> SplitRows:
-    """Return rows none of which is split off."""
+    """Return rows without splitting any of them."""
     return SplitRows(rows, np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros(0))
 
 
@@ -75,7 +67,7 @@ def split_rows(factor: Factor, tol: float) -> SplitRows:
     allowed = tol * factor.norm
     if rank == 0:
         return dense_rows(rows)
-    # A sample that is similar to few others has leverage: it is where rows are not small.
+    # A sample that is similar to few others has high leverage: there, rows are not small.
     leverage = (1 / factor.eigenvalues) @ np.square(rows)
     by_leverage = np.argsort(-leverage, kind="stable")
     tails = [by_leverage[: n // share] for share in _SHARES if n >= share]
@@ -90,12 +82,15 @@ def split_rows(factor: Factor, tol: float) -> SplitRows:
 
 
 def _cost(rank: int, dense: int, share: float) -> float:
-    """Rows that a sample is multiplied with, on average."""
+    """Average number of rows that a sample is multiplied with."""
     return dense + share * (rank - dense + _EVALUATION_ROWS)
 
 
 def _turn(factor: Factor, tail: IntArray, allowed: float) -> tuple[int, FloatArray]:
-    """Turn rows so that the first vary least outside the tail; expect how many remain dense."""
+    """Return how many rows will remain dense, and a rotation after which the first vary least.
+
+    The variation that counts is that outside the tail.
+    """
     n = factor.rows.shape[1]
     on_tail = factor.rows[:, tail]
     mean = -on_tail.sum(axis=1) / (n - tail.size)  # the rows sum to zero
@@ -106,7 +101,7 @@ def _turn(factor: Factor, tail: IntArray, allowed: float) -> tuple[int, FloatArr
 
 
 def _droppable(spread: FloatArray, energy: FloatArray, allowed: float) -> int:
-    """Count the leading rows that may lose what they vary by outside the tail.
+    """Count the leading rows whose variation outside the tail may be dropped.
 
     Row f = g + h loses h with squared norm `spread`: ``ff' - gg' = fh' + hf' - hh'``.
     """

@@ -19,32 +19,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.stats import rankdata
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import Gaussian, Kernel, Measure, Samples, as_kernel
+from hsiclasso.kernels import Gaussian, Kernel, Measure, Samples
 from hsiclasso.kernels.factor import turn
 from hsiclasso.targets.base import Array, MissingTarget, Target, TargetData, check_length, plain
 from hsiclasso.targets.matrix import TargetMatrix, factored_target
-from hsiclasso.targets.values import check_rank, tighter
+from hsiclasso.targets.values import check_rank, ranks_of, target_kernel, tighter
 
 __all__ = ["Censored", "Survival", "log_rank_rows"]
 
 
 @dataclass(frozen=True)
 class Censored:
-    """Times until an event, some of them censored, with the kernel of the times.
-
-    Attributes
-    ----------
-    time, event : ndarray of shape (n,)
-        Times, and 1.0 where the event was observed, 0.0 where the time is censored.
-    kernel : Kernel
-    """
+    """Times until an event, some of them censored, with the kernel of the times."""
 
     time: FloatArray
+    #: 1.0 where the event was observed, 0.0 where the time is censored, shape (n,).
     event: FloatArray
     kernel: Kernel
 
@@ -55,11 +48,11 @@ class Censored:
         check_rank(self.time, self.kernel)
         z = self.time[None].copy()
         self.kernel.scale(z, samples.shares)
-        features, left = self.kernel.rows(z, 1e-13 * samples.total, samples.shares[0])
+        features, rest = self.kernel.rows(z, 1e-13 * samples.total, samples.shares[0])
         rows = log_rank_rows(features, self.time, self.event, samples.weights)
         size = np.array([np.sum(np.square(rows))])
-        # averages over risk sets have norm 2 at most (Hardy), and I - A one of 3
-        bound = np.array([9 * left])
+        # an average over risk sets has a norm of at most 2 (Hardy), and I - A one of at most 3
+        bound = np.array([9 * rest])
         phi = samples.remove(rows)[None]
         (factor,) = turn(phi, bound, size, samples, measure, tighter(error))
         return factored_target(factor, samples, measure, error)
@@ -102,21 +95,16 @@ class Survival(Target):
     def check(self) -> Self:
         """Raise if a parameter breaks its rule."""
         check_choice("transform", self.transform, (None, "rank"))
-        self._kernel()
+        target_kernel(self.kernel, Gaussian())
         return super().check()
-
-    def _kernel(self) -> Kernel:
-        if isinstance(self.kernel, str) and self.kernel == "auto":
-            return Gaussian()
-        return as_kernel(self.kernel, "kernel of the target")
 
     def read(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
         """Return times and events."""
         time, event = (plain(part) for part in _time_and_event(y))
         if time.dtype.kind == "O" or event.dtype.kind == "O":
             raise InvalidInputError(
-                "y holds times or events that are not numbers: pass times as numbers and events as "
-                "0 and 1."
+                "y has times or events that are not numbers: pass numbers as times, and 0 and 1 as "
+                "events."
             )
         check_length(time.size, n)
         check_length(event.size, n)
@@ -149,8 +137,8 @@ class Survival(Target):
         if np.ptp(time) == 0:
             raise InvalidInputError(f"y has only one time ({time[0]}): times must differ.")
         if self.transform == "rank":
-            time = np.asarray(rankdata(time), dtype=np.float64)
-        return Censored(time, event, self._kernel()), self
+            time = ranks_of(time)
+        return Censored(time, event, target_kernel(self.kernel, Gaussian())), self
 
 
 def _time_and_event(y: Any) -> tuple[Array, Array]:
@@ -161,7 +149,8 @@ def _time_and_event(y: Any) -> tuple[Array, Array]:
     if names is not None:
         if len(names) != 2:
             raise InvalidInputError(
-                f"y has the fields {list(names)}, but survival needs two: a time and an event."
+                f"y has the fields {', '.join(map(str, names))}, but survival needs two: a time "
+                "and an event."
             )
         first, second = (np.asarray(y[name]) for name in names)
         by_name = [str(name).lower() for name in names]
@@ -226,9 +215,9 @@ def log_rank_rows(
     share = np.ones(n) if weights is None else weights
     order = np.argsort(time, kind="stable")
     times, events, share = time[order], event[order], share[order]
-    # Equal times share one risk set: from the first of them, and a hazard up to the last.
+    # Equal times share one risk set, which starts at the first of them, and one hazard.
     at_risk = np.cumsum(share[::-1])[::-1][np.searchsorted(times, times, side="left")]
-    # Whoever has an event and a weight is itself at risk: only 0/0 is left out.
+    # A sample with an event and a weight is itself at risk: `where` only avoids 0 / 0.
     jumps = np.divide(share * events, at_risk, out=np.zeros(n), where=at_risk > 0)
     by_time = features[:, order]
     hazard = np.cumsum(by_time * jumps, axis=1)

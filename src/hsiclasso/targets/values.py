@@ -1,4 +1,4 @@
-"""Targets of one value per sample, or several: what they share, and their matrix."""
+"""Targets of one or several values per sample: their matrix, and what all their kinds share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from scipy.stats import rankdata
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import BoolArray, FloatArray
@@ -25,26 +26,29 @@ from hsiclasso.targets.base import (
 )
 from hsiclasso.targets.matrix import DENSE, LaplaceTarget, TargetMatrix, factored_target
 
-__all__ = ["Outputs", "ValueTarget", "Values", "check_rank", "codes_of", "tighter"]
+__all__ = [
+    "Outputs",
+    "ValueTarget",
+    "Values",
+    "check_rank",
+    "codes_of",
+    "ranks_of",
+    "target_kernel",
+    "tighter",
+]
 
 Outputs = Literal["auto", "joint", "average"]
 
 
 @dataclass(frozen=True)
 class Values:
-    """Values of a target, with their kernel.
+    """Values of a target, with their kernel."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (q, n)
-        Real values, or codes for a delta kernel.
-    kernel : Kernel
-    averaged : bool
-        Whether several outputs have a kernel each, which are averaged, instead of one together.
-    """
-
+    #: Real values, or codes for a delta kernel, shape (q, n).
     values: FloatArray
     kernel: Kernel
+    #: Whether each of several outputs has its own kernel and the kernels are averaged; otherwise
+    #: all outputs share one kernel.
     averaged: bool = False
 
     def matrix(
@@ -64,20 +68,20 @@ class Values:
             if len(parts) == len(made) == 1:
                 return made[0]
             rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
-            return rows / np.sqrt(len(parts)), sum(left for _, left in made) / len(parts)
+            return rows / np.sqrt(len(parts)), sum(error for _, error in made) / len(parts)
 
         factor = factor_rows(expand, samples, measure, tighter(error))
         return factored_target(factor, samples, measure, error)
 
     def scaled(self, weights: FloatArray) -> list[FloatArray]:
-        """Return outputs on the scale of their kernel, (q, n): all together, or one by one."""
+        """Return outputs (q, n) on the scale of their kernel: all together, or one by one."""
         parts = self.parts()
         for z in parts:
             self.kernel.scale(z, weights, joint=True)
         return parts
 
     def parts(self) -> list[FloatArray]:
-        """Return copies of the outputs that share a kernel, (q, n): all together, or one by one."""
+        """Return copies of the outputs (q, n) that share a kernel: all together, or one by one."""
         if len(self.values) > 1 and not self.averaged:
             return [self.values.copy()]
         return [values[None].copy() for values in self.values]
@@ -85,7 +89,7 @@ class Values:
     def _by_recursion(
         self, parts: list[FloatArray], n_outputs: int, measure: Measure, samples: Samples
     ) -> TargetMatrix:
-        """Make the target of outputs with Laplace kernels, whose products are exact."""
+        """Make the matrix of outputs with Laplace kernels, whose products are exact."""
         made = (laplace_matrix(z[0], samples) for z in parts)
         matrices = [matrix for matrix in made if matrix.norm > 0]
         norm2 = float(sum(a.norm**2 if a is b else a.inner(b) for a in matrices for b in matrices))
@@ -95,21 +99,28 @@ class Values:
 
 
 def tighter(error: float) -> float:
-    """Return the error of the target's matrix, which enters the relevance of every feature."""
+    """Return the error allowed to the target's matrix, for it enters every relevance."""
     return max(0.2 * error, 1e-12)
 
 
 def check_rank(values: FloatArray, kernel: Kernel) -> None:
-    """Raise if a kernel has a row for each distinct value, and these are too many."""
+    """Raise if a kernel needs a row for each distinct value, and there are too many."""
     if kernel.full_rank and (n_distinct := np.unique(values).size) > DENSE:
         raise InvalidInputError(
             f"y has {n_distinct} distinct values, and {kernel!r} needs a row for each here: take a "
-            f"Gaussian kernel, HSICLasso instead of NOCCO, or at most {DENSE} of them."
+            f"Gaussian kernel, HSICLasso instead of NOCCO, or at most {DENSE} distinct values."
         )
 
 
+def target_kernel(kernel: Any, usual: Kernel) -> Kernel:
+    """Return the kernel that a user gave for a target; ``"auto"`` is the usual one of its kind."""
+    if isinstance(kernel, str) and kernel == "auto":
+        return usual
+    return as_kernel(kernel, "kernel of the target")
+
+
 class ValueTarget(Target):
-    """What targets of values have in common.
+    """What all targets of values share.
 
     Attributes
     ----------
@@ -134,21 +145,20 @@ class ValueTarget(Target):
     def check(self) -> Self:
         """Raise if a parameter breaks its rule."""
         check_choice("outputs", self.outputs, ("auto", "joint", "average"))
-        if not (isinstance(self.kernel, str) and self.kernel == "auto"):
-            as_kernel(self.kernel, "kernel of the target")
+        self._kernel()
         return super().check()
 
-    def read(self, y: Any, n: int) -> list[Array]:
-        """Return one array for each output."""
-        return read_columns(y, n)[0]
+    def read(self, y: Any, n: int) -> tuple[list[Array], bool]:
+        """Return one array for each output, and whether they are one ordered category."""
+        return read_columns(y, n)
 
-    def absent(self, values: list[Array], n: int) -> BoolArray:
+    def absent(self, values: tuple[list[Array], bool], n: int) -> BoolArray:
         """Tell on which samples some output is missing."""
-        return any_missing(values)
+        return any_missing(values[0])
 
-    def make(self, values: list[Array], rows: BoolArray) -> tuple[TargetData, Target]:
+    def make(self, values: tuple[list[Array], bool], rows: BoolArray) -> tuple[TargetData, Target]:
         """Return the values of the samples that are used, with their kernel."""
-        columns = [finite(column[rows]) for column in values]
+        columns = [finite(column[rows]) for column in values[0]]
         self._check_outputs(len(columns))
         if all((column == column[0]).all() for column in columns):
             self._refuse_constant(columns)
@@ -157,7 +167,7 @@ class ValueTarget(Target):
         averaged = self.outputs == "average" or (self.outputs == "auto" and self.by_class)
         if len(columns) > 1 and not averaged and not kernel.joins_columns:
             raise InvalidInputError(
-                f"y has several columns, and the {kernel.name} kernel is for single ones: take "
+                f"y has several columns, and the {kernel.name} kernel takes only one: pass "
                 "outputs='average', or another kernel."
             )
         return Values(scores, kernel, averaged), self
@@ -167,9 +177,7 @@ class ValueTarget(Target):
         """Return the numbers that the kernel compares; raise if values are not of the kind."""
 
     def _kernel(self) -> Kernel:
-        if isinstance(self.kernel, str) and self.kernel == "auto":
-            return Delta() if self.by_class else Gaussian()
-        return as_kernel(self.kernel, "kernel of the target")
+        return target_kernel(self.kernel, Delta() if self.by_class else Gaussian())
 
     def _check_outputs(self, n_outputs: int) -> None:
         if self.outputs != "auto" and n_outputs == 1:
@@ -193,8 +201,8 @@ class ValueTarget(Target):
         if column.dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"target={self.name!r} needs a numeric y, but y holds text such as "
-                f"{str(column[0])!r}: use target='classes' or encode it as numbers (an ordered "
-                "category will do)."
+                f"{str(column[0])!r}: use target='classes', or encode it as numbers or as an "
+                "ordered category."
             )
         return column.astype(np.float64)
 
@@ -202,3 +210,8 @@ class ValueTarget(Target):
 def codes_of(column: Array) -> FloatArray:
     """Number the distinct values of a column."""
     return np.unique(column, return_inverse=True)[1].astype(np.float64)
+
+
+def ranks_of(column: FloatArray) -> FloatArray:
+    """Rank values from 1; equal values share the mean of their ranks."""
+    return np.asarray(rankdata(column), dtype=np.float64)
