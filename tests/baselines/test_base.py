@@ -31,16 +31,8 @@ from hsiclasso import (
     Real,
 )
 from hsiclasso.baselines import FVM, LassoPath, MIRanking, SpAM
-from hsiclasso.baselines.base import (
-    ANY_TARGET,
-    REAL_TARGET,
-    VALUE_TARGET,
-    Baseline,
-    Choice,
-    Job,
-    Traits,
-    by_score,
-)
+from hsiclasso.baselines.base import Baseline, by_score
+from hsiclasso.baselines.job import ANY_TARGET, REAL_TARGET, VALUE_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.baselines.result import RankedFeature, RankingResult
 from hsiclasso.data import as_source

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from hsiclasso import Auto, Graph, InvalidInputError, Objects, Real
 from hsiclasso.baselines._parzen_loops import log_masses
-from hsiclasso.baselines.dependency import dependency_matrix, silverman_width
+from hsiclasso.baselines.dependency import dependency_matrix
+from hsiclasso.baselines.parzen import silverman_width
 from hsiclasso.kernels import Delta, Gaussian, Laplace
 from hsiclasso.targets.matrix import DENSE
 from tests import oracles

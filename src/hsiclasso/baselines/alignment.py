@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Traits
+from hsiclasso.baselines.base import Baseline
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.kernel import relate_features, target_gram
 from hsiclasso.baselines.uncentred import UncentredProblem
 from hsiclasso.dependence import Problem
 from hsiclasso.kernels import HSIC
 from hsiclasso.selectors.features import check_gram_error, check_kernel
 from hsiclasso.solvers import Certificate, Penalty, QuadraticProblem, Status, Stop, solve_path
-from hsiclasso.targets import Pairwise, Similarity, Target
+from hsiclasso.targets import Pairwise, Similarity
 
 __all__ = ["CKTA", "KTA"]
 
 Method = Literal["alignf", "align"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Alignment(Baseline):
     """What both alignments share: everything but the matrices."""
+
+    method: Method = "alignf"
+    kernel: Any = "auto"
+    gram_error: float = 1e-6
+    n_jobs: int | None = -1
 
     _entries = Baseline._entries | {
         "weighted": """\
@@ -49,25 +56,6 @@ scores_ : ndarray of shape (n_features_in_,)
         Optimality of the least-squares solution; None with ``"align"``.""",
     }
 
-    certificate_: Certificate | None
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        method: Method = "alignf",
-        kernel: Any = "auto",
-        target: str | Target = "auto",
-        gram_error: float = 1e-6,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.method = method
-        self.kernel = kernel
-        self.target = target
-        self.gram_error = gram_error
-        self.n_jobs = n_jobs
-
     def _check(self) -> None:
         check_choice("method", self.method, get_args(Method))
         check_kernel(self.kernel)
@@ -87,7 +75,8 @@ scores_ : ndarray of shape (n_features_in_,)
     def _choose(self, job: Job) -> Choice:
         problem = self._problem(job)
         self.alignment_ = _alignment(problem)
-        self.coef_, self.certificate_ = self.alignment_.copy(), None
+        self.coef_ = self.alignment_.copy()
+        self.certificate_: Certificate | None = None
         message = unsolved = ""
         if self.method == "alignf":
             path = solve_path(

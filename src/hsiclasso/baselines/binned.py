@@ -11,17 +11,20 @@ against many are products of zeros and ones, which are exact in single precision
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.data import Source
 from hsiclasso.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from hsiclasso.baselines.dependency import MeasureOptions
 
 __all__ = ["BinnedInformation", "States", "cut_columns", "relate_binned"]
 
@@ -43,18 +46,10 @@ _ONES = 1 << 23
 
 @dataclass(frozen=True)
 class States:
-    """Columns as states.
+    """Columns as states."""
 
-    Attributes
-    ----------
-    codes : ndarray of uint8 of shape (k, n)
-        State of each sample in each column.
-    sizes : ndarray of shape (k,)
-        Number of states of each column.
-    """
-
-    codes: CodeArray
-    sizes: IntArray
+    codes: CodeArray  # (k, n), state of each sample in each column
+    sizes: IntArray  # (k,), number of states of each column
 
     def take(self, columns: IntArray) -> States:
         """Return some of the columns."""
@@ -75,16 +70,9 @@ class States:
 
 
 def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = False) -> States:
-    """Cut columns into states.
+    """Cut columns (k, n) into states; each label is a state.
 
     Columns with no more distinct values than there would be states keep them all.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (k, n)
-    options : MeasureOptions
-    labels : bool
-        Whether the columns hold labels, each of which is a state.
     """
     from hsiclasso.baselines._binned_loops import cut, few_levels
 
@@ -133,12 +121,7 @@ def relate_binned(job: Job, options: MeasureOptions) -> BinnedInformation:
 class BinnedInformation:
     """Mutual information of features with the target, and between features.
 
-    Parameters
-    ----------
-    features : States
-    target : States
-        One column, or several over which the relevance is averaged.
-    n_threads : int
+    The relevance is averaged over the columns of `target`.
     """
 
     def __init__(self, features: States, target: States, n_threads: int) -> None:
@@ -246,7 +229,8 @@ def _target_states(job: Job, options: MeasureOptions) -> States:
     )
     states = cut_columns(data.values, options, labels=job.by_class)
     if options.bins == "levels" and not states.sizes.all() and not job.by_class:
-        states = cut_columns(data.values, MeasureOptions())  # too many values for a state each
+        # too many values for a state each
+        states = cut_columns(data.values, replace(options, bins="peng"))
     if len(states.codes) > 1 and not data.averaged:
         _, joint = np.unique(states.codes, axis=1, return_inverse=True)
         values = np.asarray(joint, dtype=np.float64).reshape(1, -1)

@@ -13,7 +13,8 @@ import numpy as np
 
 from hsiclasso._checks import check_count
 from hsiclasso._types import FloatArray
-from hsiclasso.baselines.base import Baseline, Report, n_wanted
+from hsiclasso.baselines.base import Baseline, n_wanted
+from hsiclasso.baselines.job import Report
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.baselines.result import Plain
 from hsiclasso.data import Source, as_source

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from hsiclasso._checks import check_positive
 from hsiclasso._types import FloatArray
-from hsiclasso.baselines.base import ANY_TARGET, Job, Traits
-from hsiclasso.baselines.dependency import Bins, Dependency, MeasureName
+from hsiclasso.baselines.dependency import Dependency
+from hsiclasso.baselines.job import ANY_TARGET, Job, Traits
 from hsiclasso.baselines.quadratic import DenseQuadratic, QuadraticBaseline
 from hsiclasso.solvers import Certificate, Path, Penalty, Status, Stop, solve_path
-from hsiclasso.targets import Target
 
 __all__ = ["FVM"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FVM(QuadraticBaseline):
     r"""Feature selection by the feature vector machine (FVM).
 
@@ -83,35 +83,12 @@ class FVM(QuadraticBaseline):
     True
     """
 
+    alpha: float | None = None
+
     traits = Traits(
         "FVM", "non-linear", "convex after a shift", "dual", "low", ANY_TARGET, "n d^2 + d^3"
     )
     _remedy = "Use QPFS with n_landmarks, HSICLasso or MRMR."
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        alpha: float | None = None,
-        measure: MeasureName = "mi",
-        bins: Bins = "peng",
-        threshold: float = 1.0,
-        n_bins: int = 5,
-        kernel: Any = "auto",
-        shift: Literal["auto"] | float = "auto",
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.measure = measure
-        self.bins = bins
-        self.threshold = threshold
-        self.n_bins = n_bins
-        self.kernel = kernel
-        self.shift = shift
-        self.target = target
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         if self.alpha is not None:

@@ -9,15 +9,8 @@ import numpy as np
 
 from hsiclasso._checks import check_choice, check_flag, check_positive
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import (
-    ANY_TARGET,
-    Baseline,
-    Choice,
-    Job,
-    Report,
-    Traits,
-    check_unused,
-)
+from hsiclasso.baselines.base import Baseline, check_unused
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Report, Traits
 from hsiclasso.baselines.joint import (
     Estimator,
     SubsetHSIC,
@@ -26,7 +19,6 @@ from hsiclasso.baselines.joint import (
     target_matrix,
 )
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["GreedyHSIC"]
 
@@ -36,6 +28,7 @@ _DROP = 0.1
 _IDENTITY = 1e-12
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GreedyHSIC(Baseline):
     r"""Greedy feature selection with HSIC: FOHSIC forward, BAHSIC backward.
 
@@ -106,28 +99,14 @@ class GreedyHSIC(Baseline):
     True
     """
 
-    traits = Traits("Greedy HSIC", "non-linear", "greedy", "none", "medium", ANY_TARGET, "n^2 d m")
+    direction: Literal["forward", "backward"] = "forward"
+    estimator: Estimator = "biased"
+    width: float | Literal["median"] = 1.0
+    retune_width: bool = True
+    drop: float = _DROP
+    n_jobs: int | None = -1
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        direction: Literal["forward", "backward"] = "forward",
-        estimator: Estimator = "biased",
-        width: float | Literal["median"] = 1.0,
-        retune_width: bool = True,
-        drop: float = _DROP,
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.direction = direction
-        self.estimator = estimator
-        self.width = width
-        self.retune_width = retune_width
-        self.drop = drop
-        self.target = target
-        self.n_jobs = n_jobs
+    traits = Traits("Greedy HSIC", "non-linear", "greedy", "none", "medium", ANY_TARGET, "n^2 d m")
 
     def _check(self) -> None:
         check_choice("direction", self.direction, ("forward", "backward"))

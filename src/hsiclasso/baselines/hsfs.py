@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,12 +15,12 @@ from hsiclasso._checks import (
     check_whole,
 )
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
+from hsiclasso.baselines.base import Baseline
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Report, Traits
 from hsiclasso.baselines.joint import check_samples, target_matrix
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.baselines.projection import Limits, ProjectedHSIC, Solution, maximise
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["HSFS"]
 
@@ -43,6 +43,7 @@ _HALVINGS = 8
 _TOO_FAR = 10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HSFS(Baseline):
     r"""Hilbert-Schmidt feature selection.
 
@@ -133,34 +134,18 @@ class HSFS(Baseline):
     [3, 7]
     """
 
+    n_components: int | Literal["auto", "full"] = "auto"
+    alpha: float | None = None
+    width: float = 1.0
+    n_restarts: int = 5
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: Any = None
+    n_jobs: int | None = -1
+
     traits = Traits(
         "HSFS", "non-linear", "non-convex", "none", "low", ANY_TARGET, "n^2 q + n d q per step"
     )
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        n_components: int | Literal["auto", "full"] = "auto",
-        alpha: float | None = None,
-        width: float = 1.0,
-        n_restarts: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        target: str | Target = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_components = n_components
-        self.alpha = alpha
-        self.width = width
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         if isinstance(self.n_components, str):

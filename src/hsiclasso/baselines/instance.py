@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["InstanceWiseLasso"]
 _ALPHA_RATIO = 0.01
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Regression by the instance-wise non-linear lasso.
 
@@ -91,22 +93,12 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     [True, True, True]
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float | None = None,
-        alpha_ratio: float | None = None,
-        width: float | Literal["median"] = "median",
-        fit_intercept: bool = True,
-        tol: float = 1e-6,
-        max_iter: int = 100_000,
-    ) -> None:
-        self.alpha = alpha
-        self.alpha_ratio = alpha_ratio
-        self.width = width
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+    alpha: float | None = None
+    alpha_ratio: float | None = None
+    width: float | Literal["median"] = "median"
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 100_000
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model.

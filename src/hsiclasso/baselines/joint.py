@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.kernel import NOTHING_LEFT, target_gram
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.errors import InvalidInputError

@@ -12,9 +12,9 @@ from sklearn.linear_model import enet_path, lars_path
 
 from hsiclasso._checks import check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import VALUE_TARGET, Baseline, Choice, Job, Traits
+from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.descent import descend, falling
-from hsiclasso.targets import Target
+from hsiclasso.baselines.job import VALUE_TARGET, Choice, Job, Traits
 
 __all__ = ["LassoPath"]
 
@@ -62,6 +62,7 @@ class LinearFit:
         return self.active.size
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LassoPath(Baseline):
     r"""Feature selection by the lasso: linear dependence only.
 
@@ -125,23 +126,12 @@ class LassoPath(Baseline):
     array([7, 3])
     """
 
+    alpha: float | None = None
+    tol: float = 1e-8
+    max_iter: int = 10_000
+
     _many_blas_threads = True
     traits = Traits("Lasso", "linear", "convex", "primal", "high", VALUE_TARGET, "n d m")
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        alpha: float | None = None,
-        target: str | Target = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 10_000,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.target = target
-        self.tol = tol
-        self.max_iter = max_iter
 
     def _check(self) -> None:
         if self.alpha is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -9,8 +10,8 @@ from scipy.linalg import eigh
 
 from hsiclasso._checks import as_generator, check_count, check_number, check_random_state
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Job, Traits
-from hsiclasso.baselines.dependency import Bins, Dependency, MeasureName
+from hsiclasso.baselines.dependency import Dependency
+from hsiclasso.baselines.job import ANY_TARGET, Job, Traits
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
     LowRankQuadratic,
@@ -19,7 +20,6 @@ from hsiclasso.baselines.quadratic import (
 )
 from hsiclasso.baselines.simplex import SimplexProblem, minimise_on_simplex
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["QPFS"]
 
@@ -29,6 +29,7 @@ _LEAST = 1e-10
 _STEP = 256
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QPFS(QuadraticBaseline):
     r"""Quadratic programming feature selection (QPFS).
 
@@ -98,39 +99,14 @@ class QPFS(QuadraticBaseline):
     (1.0, True)
     """
 
+    gamma: Literal["auto"] | float = 0.5
+    n_landmarks: int | None = None
+    random_state: Any = None
+
     traits = Traits(
         "QPFS", "non-linear", "convex after a shift", "dual", "low", ANY_TARGET, "n d^2 + d^3"
     )
     _remedy = "Pass n_landmarks=1000, or use HSICLasso or MRMR."
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        gamma: Literal["auto"] | float = 0.5,
-        measure: MeasureName = "mi",
-        bins: Bins = "peng",
-        threshold: float = 1.0,
-        n_bins: int = 5,
-        kernel: Any = "auto",
-        shift: Literal["auto"] | float = "auto",
-        n_landmarks: int | None = None,
-        random_state: Any = None,
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.gamma = gamma
-        self.measure = measure
-        self.bins = bins
-        self.threshold = threshold
-        self.n_bins = n_bins
-        self.kernel = kernel
-        self.shift = shift
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.target = target
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         number = check_number("gamma", self.gamma, "'auto'")

@@ -13,8 +13,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hsiclasso._checks import check_number
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.baselines.base import Choice, Job
 from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline, dependency_matrix
+from hsiclasso.baselines.job import Choice, Job
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers import Certificate
 
@@ -254,10 +254,11 @@ def make_convex(
     return float(shift), lowest
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuadraticBaseline(MeasuredBaseline):
-    """What quadratic programs over all dependences share."""
+    """A quadratic program over the dependences between all features."""
 
-    shift: Literal["auto"] | float
+    shift: Literal["auto"] | float = "auto"
     #: What to do if there are too many features.
     _remedy: ClassVar[str]
 

@@ -10,16 +10,9 @@ import numpy as np
 from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
-from hsiclasso.baselines.base import (
-    REAL_TARGET,
-    Baseline,
-    Choice,
-    Job,
-    Traits,
-    by_score,
-    check_unused,
-)
+from hsiclasso.baselines.base import Baseline, by_score, check_unused
 from hsiclasso.baselines.descent import descend, falling
+from hsiclasso.baselines.job import REAL_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.smoothers import (
     Bandwidth,
     KernelSmoothing,
@@ -28,7 +21,6 @@ from hsiclasso.baselines.smoothers import (
     SplineSmoothing,
 )
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["SpAM", "SpAMPath"]
 
@@ -76,6 +68,7 @@ class SpAMPath:
     n_iter: IntArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpAM(Baseline):
     r"""Feature selection by sparse additive models.
 
@@ -174,38 +167,20 @@ class SpAM(Baseline):
     (4, 200)
     """
 
+    smoother: Literal["kernel", "spline"] = "kernel"
+    bandwidth: Bandwidth = "plugin"
+    n_knots: int = _N_KNOTS
+    alpha: float | None = None
+    criterion: Literal["cp"] | None = None
+    n_alphas: int = 100
+    alpha_ratio_min: float = 1e-3
+    tol: float = 1e-6
+    max_iter: int = 1000
+    n_jobs: int | None = -1
+
     traits = Traits(
         "SpAM", "additive non-linear", "convex", "primal", "medium", REAL_TARGET, "n d r per sweep"
     )
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        smoother: Literal["kernel", "spline"] = "kernel",
-        bandwidth: Bandwidth = "plugin",
-        n_knots: int = _N_KNOTS,
-        alpha: float | None = None,
-        criterion: Literal["cp"] | None = None,
-        target: str | Target = "auto",
-        n_alphas: int = 100,
-        alpha_ratio_min: float = 1e-3,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.smoother = smoother
-        self.bandwidth = bandwidth
-        self.n_knots = n_knots
-        self.alpha = alpha
-        self.criterion = criterion
-        self.target = target
-        self.n_alphas = n_alphas
-        self.alpha_ratio_min = alpha_ratio_min
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         self._check_smoother()
