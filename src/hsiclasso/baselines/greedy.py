@@ -137,38 +137,21 @@ class GreedyHSIC(Baseline):
         hsic = SubsetHSIC(columns, coupling, self.width_, bool(self.retune_width), job.n_threads)
         n_wanted = min(job.n_wanted, features.size)
         if self.direction == "forward":
-            found = _forward(hsic, features, n_wanted, job.report)
+            ranked, gains, self.hsic_ = _forward(hsic, features, n_wanted, job.report)
         else:
-            found = _backward(hsic, features, n_wanted, job.report, self.drop)
-        self.hsic_ = found.hsic
-        order = found.ranked[:n_wanted]
-        return Choice(found.scores(), found.ties(), order=order)
+            ranked, gains, self.hsic_ = _backward(hsic, features, n_wanted, job.report, self.drop)
+        # scores fall along the ranking, and constant columns add nothing
+        capped = np.minimum.accumulate(gains[ranked])
+        scores = np.full(job.n_features, capped.min(initial=0.0))
+        scores[ranked] = capped
+        ties = np.zeros(job.n_features)
+        ties[ranked] = -np.arange(ranked.size)
+        return Choice(scores, ties, order=ranked[:n_wanted])
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a search found.
-
-    `ranked` (v,) has the features that vary, best first; `gains` (d,) what each added to HSIC,
-    and `hsic` (m,) that of the best of them, of the best two, and so on.
-    """
-
-    ranked: IntArray
-    gains: FloatArray
-    hsic: FloatArray
-
-    def scores(self) -> FloatArray:
-        """Gains, capped so that they fall along the ranking; what does not vary adds nothing."""
-        capped = np.minimum.accumulate(self.gains[self.ranked])
-        scores = np.full(self.gains.size, capped.min(initial=0.0))
-        scores[self.ranked] = capped
-        return scores
-
-    def ties(self) -> FloatArray:
-        """Numbers that fall along the ranking, for features that share a score."""
-        places = np.zeros(self.gains.size)
-        places[self.ranked] = -np.arange(self.ranked.size)
-        return places
+#: The features that vary, best first; what each of all features added to HSIC (d,); and the HSIC of
+#: the best feature, of the best two, and so on.
+_Found = tuple[IntArray, FloatArray, FloatArray]
 
 
 def _forward(hsic: SubsetHSIC, features: IntArray, n_wanted: int, report: Report) -> _Found:
@@ -191,7 +174,7 @@ def _forward(hsic: SubsetHSIC, features: IntArray, n_wanted: int, report: Report
         left, sums = np.delete(left, best), np.delete(sums, best)
         report("features", size, n_wanted)
     rest = left[np.argsort(-sums, kind="stable")]
-    return _Found(np.append(np.array(order, dtype=np.int64), rest), gains, np.array(found))
+    return np.append(np.array(order, dtype=np.int64), rest), gains, np.array(found)
 
 
 def _backward(
@@ -217,7 +200,7 @@ def _backward(
         left = np.delete(left, first)
         report("features dropped", features.size - left.size, features.size)
     ranked = np.concatenate([np.zeros(0, dtype=np.int64), *dropped])[::-1]
-    return _Found(ranked, gains, found)
+    return ranked, gains, found
 
 
 def _n_dropped(size: int, n_wanted: int, drop: float) -> int:

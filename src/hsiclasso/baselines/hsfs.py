@@ -16,10 +16,10 @@ from hsiclasso._checks import (
 )
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline
-from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Report, Traits
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.joint import check_samples, target_matrix
-from hsiclasso.baselines.parts import for_parts
-from hsiclasso.baselines.projection import Limits, ProjectedHSIC, Solution, maximise
+from hsiclasso.baselines.projection import ProjectedHSIC, Solution, maximise
+from hsiclasso.dependence import Threads
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["HSFS"]
@@ -175,7 +175,7 @@ class HSFS(Baseline):
         # of a pair of projected samples, the expected squared distance is that of the width
         scale = self.width / np.sqrt(2 * q * max(1, features.size))
         starts = [scale * rng.standard_normal((q, features.size)) for _ in range(self.n_restarts)]
-        search = _Search(hsic, Limits(self.max_iter, self.tol), job.n_threads, job.report)
+        search = _Search(hsic, self.max_iter, self.tol, job)
         if not features.size:
             found = [Solution(start, start, self.alpha or 0.0, 0.0, 0) for start in starts]
         elif self.alpha is None:
@@ -238,19 +238,19 @@ class HSFS(Baseline):
 
 
 class _Search:
-    """Following stationary points from several starts."""
+    """Follows stationary points from several starts."""
 
-    def __init__(self, hsic: ProjectedHSIC, limits: Limits, n_threads: int, report: Report) -> None:
+    def __init__(self, hsic: ProjectedHSIC, max_iter: int, tol: float, job: Job) -> None:
         self.hsic = hsic
-        self.limits = limits
-        self.n_threads = n_threads
-        self.report = report
+        self.max_iter = max_iter
+        self.tol = tol
+        self.job = job
         self.n_iter = 0
         self.n_solved = 0
 
     def to_penalty(self, starts: Sequence[FloatArray], alpha: float) -> list[Solution]:
         """Follow each start up to a penalty."""
-        return self._each(starts, lambda start: self._rise(start, alpha), known=True)
+        return self._each(starts, lambda start: self._rise(start, alpha), len(starts))
 
     def to_count(self, starts: Sequence[FloatArray], n_wanted: int) -> list[Solution]:
         """Follow the starts to a large penalty at which the best has as many columns as wanted."""
@@ -280,28 +280,24 @@ class _Search:
         return low
 
     def _all_at(self, starts: Sequence[FloatArray], alpha: float) -> list[Solution]:
-        return self._each(starts, lambda start: maximise(self.hsic, start, alpha, self.limits))
+        return self._each(starts, lambda start: self._maximise(start, alpha))
+
+    def _maximise(self, start: FloatArray, alpha: float) -> Solution:
+        return maximise(self.hsic, start, alpha, max_iter=self.max_iter, tol=self.tol)
 
     def _each(
         self,
         starts: Sequence[FloatArray],
         solve: Callable[[FloatArray], Solution],
-        known: bool = False,
+        total: int = 0,
     ) -> list[Solution]:
-        """Solve from each start on threads; it is `known` if this is all there is to do."""
-        found: list[Solution | None] = [None] * len(starts)
-        before, total = self.n_solved, len(starts) if known else 0
-
-        def work(part: slice) -> None:
-            found[part.start] = solve(starts[part.start])
-
-        def report(done: int) -> None:
-            self.report("restarts", before + done, total)
-
-        for_parts(work, len(starts), 1, self.n_threads, report)
-        self.n_solved += len(starts)
-        solutions = [solution for solution in found if solution is not None]
-        self.n_iter += sum(solution.n_iter for solution in solutions)
+        """Solve from each start on threads; `total` is the number of solutions in all, if known."""
+        solutions = []
+        for solution in Threads(self.job.n_threads).map(solve, starts):
+            solutions.append(solution)
+            self.n_iter += solution.n_iter
+            self.n_solved += 1
+            self.job.report("restarts", self.n_solved, total)
         return solutions
 
     def _first_penalty(self, start: FloatArray) -> float:
@@ -313,10 +309,10 @@ class _Search:
         """Follow a start from a small penalty to a given one."""
         first = min(alpha, self._first_penalty(weights))
         n_steps = int(np.ceil(np.log(alpha / first) / np.log(_STEP)))
-        solution = maximise(self.hsic, weights, first, self.limits)
+        solution = self._maximise(weights, first)
         n_iter = solution.n_iter
         for penalty in np.geomspace(first, alpha, n_steps + 1)[1:]:
-            solution = maximise(self.hsic, solution.weights, float(penalty), self.limits)
+            solution = self._maximise(solution.weights, float(penalty))
             n_iter += solution.n_iter
         return replace(solution, n_iter=n_iter)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -15,10 +16,9 @@ from hsiclasso.baselines.descent import descend, falling
 from hsiclasso.baselines.job import REAL_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.smoothers import (
     Bandwidth,
-    KernelSmoothing,
     SmootherBank,
-    Smoothing,
-    SplineSmoothing,
+    kernel_smoother,
+    spline_smoother,
 )
 from hsiclasso.errors import InvalidInputError
 
@@ -213,10 +213,10 @@ class SpAM(Baseline):
     def _choose(self, job: Job) -> Choice:
         target = _centred(job)
         job.check_numbers()
-        smoothing: Smoothing = SplineSmoothing(self.n_knots)
+        make = partial(spline_smoother, n_knots=self.n_knots)
         if self.smoother == "kernel":
-            smoothing = KernelSmoothing(self.bandwidth)
-        bank = SmootherBank(job.source, smoothing, n_threads=job.n_threads)
+            make = partial(kernel_smoother, bandwidth=self.bandwidth)
+        bank = SmootherBank(job.source, make, n_threads=job.n_threads)
         total = int(np.count_nonzero(job.varies))
         screen = Screen(
             bank, job.varies, target, lambda done: job.report("features smoothed", done, total)
