@@ -167,7 +167,7 @@ relevance_ : ndarray of shape (n_features_in_,)
 
     def _conclude(self, job: Job, choice: Choice) -> None:
         """Rank all features, and set the fitted attributes."""
-        source, d = job.source, job.n_features
+        source, d = job.source, job.source.n_features
         order = choice.order
         if order is None:
             most = None if self.n_features_to_select is None else job.n_wanted
@@ -195,8 +195,8 @@ relevance_ : ndarray of shape (n_features_in_,)
                 for place, k in enumerate(self.selected_)
             ),
             method=self.traits.title,
-            target=job.kind,
-            n_samples=job.n_samples,
+            target=job.target.target.name,
+            n_samples=job.source.n_samples,
             n_features=d,
             n_requested=None if counted else job.n_wanted,
             message=choice.message,
@@ -209,8 +209,8 @@ relevance_ : ndarray of shape (n_features_in_,)
             warnings.warn(unsolved, ConvergenceWarning, stacklevel=_STACK)
         if constant:
             warnings.warn(
-                f"{len(constant)} of {job.n_features} columns do not vary and are not selected: "
-                f"{', '.join(constant[:5])}{', ...' if len(constant) > 5 else ''}",
+                f"{len(constant)} of {self.n_features_in_} columns do not vary and are not "
+                f"selected: {', '.join(constant[:5])}{', ...' if len(constant) > 5 else ''}",
                 ConstantFeatureWarning,
                 stacklevel=_STACK,
             )

@@ -34,14 +34,11 @@ CodeArray = npt.NDArray[np.uint8]
 _MAX_STATES = 200
 #: Entries of the table that are cut together.
 _BLOCK = 1 << 20
-#: Products are faster than counting from this number of columns on, if columns have at most this
-#: number of states. Their counts are exact for fewer samples than the last number.
-_PRODUCT = 8
-_FEW_STATES = 8
-_EXACT = 1 << 24
-#: States of the columns on each side of a product, and zeros and ones that they may take.
-_SIDE = 1024
-_ONES = 1 << 23
+#: From how many columns on products are faster than counting, up to how many states of a column,
+#: and below how many samples their counts are exact.
+_PRODUCT, _FEW_STATES, _EXACT = 8, 8, 1 << 24
+#: Most states on each side of a product, and most zeros and ones that stand for them.
+_SIDE, _ONES = 1024, 1 << 23
 
 
 @dataclass(frozen=True)
@@ -193,8 +190,8 @@ class BinnedInformation:
 
 def _table_states(job: Job, options: MeasureOptions) -> States:
     """Cut the table, block by block."""
-    source, d = job.source, job.n_features
-    states = States(np.empty((d, job.n_samples), dtype=np.uint8), np.ones(d, dtype=np.int64))
+    source, d = job.source, job.source.n_features
+    states = States(np.empty((d, job.source.n_samples), dtype=np.uint8), np.ones(d, dtype=np.int64))
 
     def fill(part: slice) -> None:
         block = source.block(part).T
@@ -205,7 +202,7 @@ def _table_states(job: Job, options: MeasureOptions) -> States:
                 states.codes[part][which] = found.codes
                 states.sizes[part][which] = found.sizes
 
-    step = max(1, _BLOCK // job.n_samples)
+    step = max(1, _BLOCK // job.source.n_samples)
     for_parts(fill, d, step, job.n_threads, lambda done: job.report("states", done, d))
     unfit = np.flatnonzero(states.sizes == 0)
     if unfit.size:

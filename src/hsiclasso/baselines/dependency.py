@@ -134,7 +134,7 @@ class MeasureOptions:
         if self.measure == "mi":
             return relate_binned(job, self)
         if self.measure == "parzen":
-            return ParzenInformation(job, self.window(job.n_samples))
+            return ParzenInformation(job, self.window(job.source.n_samples))
         if self.measure in ("f", "correlation"):
             return relate_correlation(job, f_test=self.measure == "f")
         return relate_kernel(job, self.measure, self.kernel)
@@ -159,8 +159,8 @@ class MeasuredBaseline(Baseline):
 measure : {"mi", "parzen", "correlation", "hsic", "nhsic", "nocco"}, default="mi"
         Mutual information of binned columns; mutual information with Parzen windows; the absolute
         correlation; or a kernel measure of `HSICLasso`.""",
-        "bins": """\
-bins : {"peng", "quantile", "levels"}, default="peng"
+        "measured": f"""\
+bins : {{"peng", "quantile", "levels"}}, default="peng"
         For ``"mi"``: three states, cut at the mean -+ `threshold` standard deviations as in Peng's
         program; `n_bins` states of equal size; or a state for every distinct value. A column with
         no more values than states keeps them, and so do classes and labels. A real target is cut
@@ -171,15 +171,16 @@ bins : {"peng", "quantile", "levels"}, default="peng"
         Number of states of ``"quantile"``.
     kernel : str, Kernel or mapping, default="auto"
         Kernel of the features, as in `HSICLasso`. For ``"parzen"`` it is a Gaussian kernel of one
-        width, the window: ``"auto"`` has the width :math:`n^{-1/6}` in standard deviations,
-        Silverman's rule in two dimensions.""",
-        "measured target": """\
-target : str or Target, default="auto"
+        width, the window: ``"auto"`` has the width :math:`n^{{-1/6}}` in standard deviations,
+        Silverman's rule in two dimensions.
+    target : str or Target, default="auto"
         What the target is, as in `HSICLasso`. ``"mi"`` and correlations serve values of any kind,
-        whose kernel has no meaning; other targets need a measure with kernels. With ``"parzen"``,
-        the kernel of the target is its window: ``"auto"`` has the same width as those of columns.
-        A window is never negative. It may be a matrix of affinities, that of a graph, or a
-        function of two targets. If several outputs are averaged, so is the mutual information.""",
+        and refuse a kernel of the target; other targets need a measure with kernels. With
+        ``"parzen"``, the kernel of the target is its window: ``"auto"`` has the same width as the
+        windows of columns. A window is never negative. It may be a matrix of affinities, that of a
+        graph, or a function of two targets. If several outputs are averaged, so is the mutual
+        information.
+    {Baseline._entries["n_jobs"]}""",
     }
 
     def _check(self) -> None:

@@ -48,10 +48,8 @@ class FVM(QuadraticBaseline):
         paper needs a mutual information of half a nat. A penalty at which more than a thousand
         weights are not zero takes minutes.
     %(measure)s
-    %(bins)s
     %(shift)s
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------

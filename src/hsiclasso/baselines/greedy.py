@@ -127,7 +127,7 @@ class GreedyHSIC(Baseline):
 
     def _choose(self, job: Job) -> Choice:
         check_samples(job, _MOST_SAMPLES)
-        coupling = target_matrix(job.target.data, job.n_samples, self.estimator)
+        coupling = target_matrix(job.target.data, job.source.n_samples, self.estimator)
         columns, features = job.standardised().T, np.flatnonzero(job.varies)
         self.width_ = (
             _median_width(columns[features], job.n_threads)
@@ -142,9 +142,9 @@ class GreedyHSIC(Baseline):
             ranked, gains, self.hsic_ = _backward(hsic, features, n_wanted, job.report, self.drop)
         # scores fall along the ranking, and constant columns add nothing
         capped = np.minimum.accumulate(gains[ranked])
-        scores = np.full(job.n_features, capped.min(initial=0.0))
+        scores = np.full(job.source.n_features, capped.min(initial=0.0))
         scores[ranked] = capped
-        ties = np.zeros(job.n_features)
+        ties = np.zeros(job.source.n_features)
         ties[ranked] = -np.arange(ranked.size)
         return Choice(scores, ties, order=ranked[:n_wanted])
 

@@ -168,7 +168,7 @@ class HSFS(Baseline):
         check_samples(job, _MOST_SAMPLES)
         features = np.flatnonzero(job.varies)
         q = self._n_components(job, features.size)
-        coupling = target_matrix(job.target.data, job.n_samples)
+        coupling = target_matrix(job.target.data, job.source.n_samples)
         columns = np.ascontiguousarray(job.standardised().T[features])
         hsic = ProjectedHSIC(columns, coupling, float(self.width))
         rng = as_generator(self.random_state)
@@ -185,12 +185,12 @@ class HSFS(Baseline):
         best = _best(found)
         self.objectives_ = np.array([solution.objective for solution in found])
         self.n_iter_ = max(1, search.n_iter)
-        self._keep(best, features, job.n_features)
+        self._keep(best, features, job.source.n_features)
         return self._choice(best, features, job)
 
     def _n_components(self, job: Job, n_varying: int) -> int:
         """Return the number of components, if the problem is not too large."""
-        n, d = job.n_samples, job.n_features
+        n, d = job.source.n_samples, job.source.n_features
         if self.n_components == "auto":
             q = min(_COMPONENTS, job.n_wanted)
         elif self.n_components == "full":
@@ -219,7 +219,7 @@ class HSFS(Baseline):
         self.stationarity_ = best.stationarity if features.size else 0.0
 
     def _choice(self, best: Solution, features: IntArray, job: Job) -> Choice:
-        scores, ties = np.zeros(job.n_features), np.zeros(job.n_features)
+        scores, ties = np.zeros(job.source.n_features), np.zeros(job.source.n_features)
         scores[features] = best.sizes
         ties[features] = np.abs(best.gradient).sum(axis=0)
         unsolved = ""
@@ -237,16 +237,16 @@ class HSFS(Baseline):
         return Choice(scores, ties, message, fill=fill, unsolved=unsolved)
 
 
+@dataclass
 class _Search:
     """Follows stationary points from several starts."""
 
-    def __init__(self, hsic: ProjectedHSIC, max_iter: int, tol: float, job: Job) -> None:
-        self.hsic = hsic
-        self.max_iter = max_iter
-        self.tol = tol
-        self.job = job
-        self.n_iter = 0
-        self.n_solved = 0
+    hsic: ProjectedHSIC
+    max_iter: int
+    tol: float
+    job: Job
+    n_iter: int = 0
+    n_solved: int = 0
 
     def to_penalty(self, starts: Sequence[FloatArray], alpha: float) -> list[Solution]:
         """Follow each start up to a penalty."""

@@ -84,21 +84,6 @@ class Job:
     n_threads: int = 1
 
     @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.source.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.source.n_features
-
-    @property
-    def kind(self) -> str:
-        """Kind of the target."""
-        return self.target.target.name
-
-    @property
     def by_class(self) -> bool:
         """Whether the target has labels, which have neither order nor distance."""
         target = self.target.target
@@ -107,14 +92,16 @@ class Job:
     def outputs(self, problem: str) -> Values:
         """Return a target of values; raise with the `problem` of other kinds if it is none."""
         if not isinstance(self.target.data, Values):
-            raise InvalidInputError(f"y is a target of the kind {self.kind!r}, {problem}")
+            raise InvalidInputError(
+                f"y is a target of the kind {self.target.target.name!r}, {problem}"
+            )
         return self.target.data
 
     def check_numbers(self) -> None:
         """Raise if a column holds labels, between which there are no distances."""
         if self.source.uniform_kind in ("number", "bool"):
             return
-        for column in range(self.n_features):
+        for column in range(self.source.n_features):
             if self.source.kind(column) in ("category", "text"):
                 raise InvalidInputError(
                     f"column {self.source.name(column)!r} holds labels, but {self.traits.title} "
@@ -127,7 +114,7 @@ class Job:
         Constant columns are zero.
         """
         self.check_numbers()
-        table = self.source.block(slice(0, self.n_features))
+        table = self.source.block(slice(0, self.source.n_features))
         table[:, ~self.varies] = 0.0
         # divide by the largest value first: squares of huge numbers overflow
         for _ in range(2):  # twice, because a large mean leaves rounding errors

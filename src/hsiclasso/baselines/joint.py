@@ -49,7 +49,7 @@ _COLUMNS = 16
 
 def check_samples(job: Job, most: int) -> None:
     """Raise if a matrix of all pairs of samples would be too large."""
-    n = job.n_samples
+    n = job.source.n_samples
     if n > most:
         raise InvalidInputError(
             f"n_samples={n}, but {job.traits.title} holds matrices of all pairs of samples and "

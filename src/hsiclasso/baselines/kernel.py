@@ -45,7 +45,7 @@ def relate_features(job: Job, kernel: Any, measure: Measure, gram_error: float) 
     """
     features = resolve_features(
         job.source,
-        Samples(job.n_samples),
+        Samples(job.source.n_samples),
         kernel=kernel,
         joint=None,
         covariates=np.zeros(0, dtype=np.int64),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,25 +36,12 @@ _JOINING = 10
 
 @dataclass(frozen=True)
 class LinearFit:
-    """A solution of the lasso.
+    """A solution of the lasso."""
 
-    Attributes
-    ----------
-    alpha : float
-        Penalty.
-    active : ndarray of int of shape (a,)
-        Features with a coefficient.
-    coef : ndarray of shape (q, a)
-        Their coefficients, for each of q outputs.
-    n_iter : int
-        Steps or sweeps.
-    converged : bool
-    """
-
-    alpha: float
-    active: IntArray
-    coef: FloatArray
-    n_iter: int
+    alpha: float  # penalty
+    active: IntArray  # (a,), features with a coefficient
+    coef: FloatArray  # (q, a), their coefficients, for each of q outputs
+    n_iter: int  # steps or sweeps
     converged: bool = True
 
     @property
@@ -149,7 +137,7 @@ class LassoPath(Baseline):
         problem = _Problem(table, outputs / size, self.tol, self.max_iter)
         fits = self._solve(problem, size, job)
         fit = fits[-1]
-        coef = np.zeros((outputs.shape[1], job.n_features))
+        coef = np.zeros((outputs.shape[1], job.source.n_features))
         coef[:, fit.active] = fit.coef * size
         scores = np.linalg.norm(coef, axis=0)
         self.coef_ = coef[0] if outputs.shape[1] == 1 else coef
@@ -186,16 +174,19 @@ class LassoPath(Baseline):
         return descend(solve, falling(largest, _STEP, last or largest * _LAST), most=most)
 
 
+@dataclass(frozen=True)
 class _Problem:
     """The lasso of standardised columns (n, d) and centred outputs (n, q)."""
 
-    def __init__(self, table: FloatArray, outputs: FloatArray, tol: float, max_iter: int) -> None:
-        self.table = table
-        self.outputs = outputs
-        self._tol = tol
-        self._max_iter = max_iter
-        #: Least penalty that keeps a feature out of an empty model.
-        self.relevance = self._gradient(outputs)
+    table: FloatArray
+    outputs: FloatArray
+    tol: float
+    max_iter: int
+
+    @cached_property
+    def relevance(self) -> FloatArray:
+        """Least penalty that keeps each feature out of an empty model."""
+        return self._gradient(self.outputs)
 
     def _gradient(self, residual: FloatArray) -> FloatArray:
         """Return the norms of the gradient of all features."""
@@ -209,7 +200,7 @@ class _Problem:
         features = min(d, n) if most is None else most
         steps = features + features // 4 + _SPARE_STEPS
         while True:
-            steps = min(steps, self._max_iter)
+            steps = min(steps, self.max_iter)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 # its tolerances are absolute: for penalties below 1, and for columns of norm 1
@@ -221,7 +212,7 @@ class _Problem:
             coefs[np.abs(coefs) < _NO_COEFFICIENT] = 0.0
             found = _first_of_size(alphas, coefs, most)
             cut_short = n_iter >= steps and alphas[-1] > last + _ZERO
-            if found is not None or not cut_short or steps == self._max_iter:
+            if found is not None or not cut_short or steps == self.max_iter:
                 break
             steps *= 2
         if found is None:
@@ -254,7 +245,7 @@ class _Problem:
                 sweeps = max(sweeps, done)
             slopes = self._gradient(self.outputs - self.table[:, working] @ coef.T)
             slopes[working] = 0.0
-            new = np.flatnonzero(slopes > alpha * (1 + np.sqrt(self._tol)))
+            new = np.flatnonzero(slopes > alpha * (1 + np.sqrt(self.tol)))
             if not new.size or not converged:
                 break
             new = new[np.argsort(-slopes[new], kind="stable")][: max(_JOINING, working.size)]
@@ -272,7 +263,7 @@ class _Problem:
             _, coefs, _, sweeps = enet_path(
                 np.asfortranarray(self.table[:, working]), target, l1_ratio=1.0, alphas=[alpha],
                 coef_init=np.asfortranarray(coef) if target.ndim > 1 else coef[0],
-                tol=self._tol, max_iter=self._max_iter, return_n_iter=True,
+                tol=self.tol, max_iter=self.max_iter, return_n_iter=True,
             )  # fmt: skip
         coef = coefs[..., 0] if target.ndim > 1 else coefs.T
         return coef, int(sweeps[0]), not caught

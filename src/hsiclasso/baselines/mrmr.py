@@ -43,12 +43,10 @@ class MRMR(MeasuredBaseline):
         Parzen windows. ``"f"``: the F-test with the target and the absolute correlation between
         features, as in the package mrmr_selection; ``"correlation"`` takes the correlation with
         the target too. The others are the kernel measures of `HSICLasso`.
-    %(bins)s
     pool : int, default=None
         Consider only this many features, those of the largest relevance. No more are selected
         unless `n_features_to_select` says so. By default all features are considered.
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------

@@ -78,12 +78,12 @@ class ParzenInformation:
     """
 
     def __init__(self, job: Job, kernel: Gaussian) -> None:
-        d = job.n_features
+        d = job.source.n_features
         self.relevance = np.zeros(d)
         self._source = job.source
         self._kernel = kernel
         self._n_threads = job.n_threads
-        self._log_n = np.log(job.n_samples)
+        self._log_n = np.log(job.source.n_samples)
         self._alone = np.empty(d)
         points, matrices = _target_windows(job)
         # beside a window that holds everything, the mass is that of a feature alone
@@ -157,7 +157,7 @@ def _label_points(codes: FloatArray) -> Singles:
 
 def _target_windows(job: Job) -> tuple[Singles, Singles]:
     """Points and matrices of the windows that the kernel of a target stands for."""
-    data, n = job.target.data, job.n_samples
+    data, n = job.target.data, job.source.n_samples
     if isinstance(data, Censored):
         raise InvalidInputError(
             "y holds censored times, around which there are no windows: take a measure with "
@@ -176,7 +176,7 @@ def _with_usual_width(job: Job, data: Values) -> Values:
     target = job.target.target
     usual = isinstance(target, ValueTarget) and isinstance(target.kernel, str)
     if usual and target.kernel == "auto" and isinstance(data.kernel, Gaussian):
-        return replace(data, kernel=Gaussian(silverman_width(job.n_samples)))
+        return replace(data, kernel=Gaussian(silverman_width(job.source.n_samples)))
     return data
 
 

@@ -60,14 +60,12 @@ class QPFS(QuadraticBaseline):
         :math:`\bar D / (\bar D + \bar d)` with the means of all entries; with landmarks, the mean
         of D is estimated from their columns.
     %(measure)s
-    %(bins)s
     %(shift)s
     n_landmarks : int, default=None
         Number of landmarks of the approximation; by default D is exact.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness of the landmarks.
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------
@@ -122,9 +120,9 @@ class QPFS(QuadraticBaseline):
     def _check_size(self, job: Job) -> None:
         if self.n_landmarks is None:
             super()._check_size(job)
-        elif self.n_landmarks > job.n_features:
+        elif self.n_landmarks > job.source.n_features:
             raise InvalidInputError(
-                f"n_landmarks={self.n_landmarks} is greater than n_features={job.n_features}: "
+                f"n_landmarks={self.n_landmarks} is greater than n_features={self.n_features_in_}: "
                 "leave it out."
             )
 

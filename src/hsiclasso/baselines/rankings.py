@@ -88,9 +88,7 @@ class MIRanking(MeasuredBaseline):
     measure : {"mi", "parzen"}, default="mi"
         Mutual information of columns that are cut into few states; or with Parzen windows, which
         compare every pair of samples.
-    %(bins)s
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------
@@ -100,8 +98,7 @@ class MIRanking(MeasuredBaseline):
 
     References
     ----------
-    Peng, Long and Ding (2005). Feature selection based on mutual information: criteria of
-    max-dependency, max-relevance, and min-redundancy. IEEE PAMI 27(8).
+    Peng, Long and Ding (2005), as for `MRMR`.
 
     Examples
     --------

@@ -226,17 +226,17 @@ class SpAM(Baseline):
         if self.alpha_max_ > _NOTHING * rms(target):
             solver = Backfitting(bank, screen, target, tol=self.tol, max_iter=self.max_iter)
             fits = self._descend(solver, job)
-        self.path_ = _summary(fits, job.n_features)
+        self.path_ = _summary(fits, job.source.n_features)
         fit = fits[self._chosen()]
         self.n_iter_ = max(1, *(fit.n_iter for fit in fits))
-        scores = fit.sizes(job.n_features)
+        scores = fit.sizes(job.source.n_features)
         strengths = screen.all_strengths(fit.residual)
         fill = self.alpha is None and self.criterion is None
         free = not fill and self.n_features_to_select is None
         order = by_score(scores, strengths)[: None if free else job.n_wanted]
         self.alpha_ = fit.alpha
         self.functions_ = np.array([fit.functions[int(k)] for k in order])
-        self.functions_ = self.functions_.reshape(order.size, job.n_samples)
+        self.functions_ = self.functions_.reshape(order.size, job.source.n_samples)
         message = f"{fit.n_active} features have a function at penalty {fit.alpha:.4g}."
         unsolved = self._unsolved(fits)
         return Choice(scores, strengths, message, order, fill=fill, unsolved=unsolved)
@@ -259,7 +259,7 @@ class SpAM(Baseline):
         alphas = falling(largest, step, last)
         if self.criterion is None:
             return descend(solve, alphas, most=most)
-        return descend(solve, alphas, stop=lambda fit: fit.effective > 0.5 * job.n_samples)
+        return descend(solve, alphas, stop=lambda fit: fit.effective > 0.5 * job.source.n_samples)
 
     def _chosen(self) -> int:
         """Place of the model on the path."""
