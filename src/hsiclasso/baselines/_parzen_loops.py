@@ -1,6 +1,6 @@
 """Compiled loops of the Parzen windows; `tests/baselines/test_parzen.py` has a NumPy twin.
 
-Single precision is enough: what is added up is never negative, so that no digits cancel.
+Single precision is enough: no term of a sum is negative, and no digits cancel.
 """
 
 from __future__ import annotations

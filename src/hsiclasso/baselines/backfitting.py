@@ -98,7 +98,7 @@ class Screen:
         self.n_looks = 0
         self.strengths = np.zeros(varies.size)
         self._norms = np.zeros(varies.size)
-        #: Looks that are the last of some feature; of each feature, which one, and where in it.
+        #: Looks that are the last of some feature; the look of each feature, and its place in it.
         self._looks: list[_Look] = []
         self._seen = np.zeros(varies.size, dtype=np.int64)
         self._place = np.zeros(varies.size, dtype=np.int64)
@@ -178,9 +178,10 @@ class Backfitting:
     def _join(
         self, alpha: float, functions: dict[int, FloatArray], residual: FloatArray
     ) -> dict[int, FloatArray]:
-        """Return functions of features that are to be used, one after another.
+        """Return functions of features that join the model, one after another.
 
-        What a function explains is not left to the others: of features that are alike one joins.
+        Each sees what the functions before it leave unexplained: of several features that are
+        alike, one joins.
         """
         new = self._screen.above(alpha + 2 * self._slack, residual, functions)
         joined = {}
@@ -200,11 +201,11 @@ class Backfitting:
     def _cycle(
         self, alpha: float, functions: dict[int, FloatArray], done: int
     ) -> tuple[dict[int, FloatArray], int, bool]:
-        """Cycle over functions until they rest; tell how often in all, and whether they do.
+        """Cycle over functions until they rest; return the number of cycles, and whether they rest.
 
-        Where features are much alike, functions move slowly from one to another: every few
-        cycles Anderson's extrapolation tries where they are heading, and is undone if it moves
-        them more than they moved before.
+        Where features are much alike, functions move slowly from one to another. Every few cycles
+        Anderson's extrapolation guesses their limit. It is undone if the next cycle moves them more
+        than the cycle before did.
         """
         smoothers = [self._bank[k] for k in functions]
         state = np.array(list(functions.values()))
@@ -228,7 +229,7 @@ class Backfitting:
     def _sweep(
         self, alpha: float, smoothers: list[Smoother], state: FloatArray
     ) -> tuple[FloatArray, float]:
-        """Go over functions (m, n) once; tell by how much one of them moved."""
+        """Go over functions (m, n) once; return them, and the longest move of one of them."""
         residual = self._target - state.sum(axis=0)
         after = np.empty_like(state)
         moved = 0.0
@@ -249,10 +250,11 @@ class Backfitting:
 
 
 def _extrapolated(history: list[FloatArray]) -> FloatArray:
-    """Guess where states (m, n), each made from the one before, are heading.
+    """Guess the limit of states (m, n), each made from the one before.
 
-    They are combined so that the same combination of their steps is least, but no function goes
-    further than to where it would turn round: one that another replaces is heading for 0.
+    The states are combined with the weights for which their steps, combined in the same way, are
+    least. No function goes so far that it changes its direction: one that another function
+    replaces is heading for 0.
     """
     states = np.array(history)
     steps = np.diff(states, axis=0)

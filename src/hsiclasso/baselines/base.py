@@ -134,17 +134,17 @@ relevance_ : ndarray of shape (n_features_in_,)
         return self
 
     def _check(self) -> None:
-        """Raise if a parameter has no meaning, before any work."""
+        """Check the parameters, before any work."""
 
     def _checked_target(self) -> Target:
-        """Return what the user says the target is; raise if it has a kernel that is not used."""
+        """Return the target that the user gives; raise if it has a kernel that is not used."""
         target = as_target(self.target)
         if isinstance(target, ValueTarget | Auto) and (beside := self._without_kernel()):
             check_unused("the target's kernel", target.kernel, "auto", beside)
         return target
 
     def _without_kernel(self) -> str:
-        """Return what makes a kernel of the target meaningless; empty if it is used."""
+        """Name what makes a kernel of the target meaningless; empty if the kernel is used."""
         return ""
 
     def _served(self, target: Prepared) -> Prepared:
@@ -179,7 +179,7 @@ relevance_ : ndarray of shape (n_features_in_,)
             n_selected = min(job.n_wanted, int(np.count_nonzero(job.varies)))
         ranked = _ranked(order, choice, job.varies)
         counted = self.n_features_to_select is None and not choice.fill
-        self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # files take no infinite numbers
+        self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # JSON has no infinite numbers
         self.ranking_ = np.empty(d, dtype=np.int64)
         self.ranking_[ranked] = np.arange(1, d + 1)
         self.selected_ = ranked[:n_selected]
@@ -237,7 +237,7 @@ relevance_ : ndarray of shape (n_features_in_,)
 
 
 def by_score(scores: FloatArray, ties: FloatArray | None = None) -> IntArray:
-    """Return the features of a score above 0, best first; of equals, those of larger `ties`."""
+    """Return the features with a score above 0, best first; `ties` rank those of equal score."""
     order = _sorted(scores, ties)
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 
@@ -274,7 +274,7 @@ def n_wanted(asked: int | None, n_features: int) -> int:
 
 
 def _sorted(scores: FloatArray, ties: FloatArray | None, last: BoolArray | None = None) -> IntArray:
-    """All features by score, then by ties, then by index; those that are `last` at the end."""
+    """Sort all features by score, then by ties, then by index; those in `last` come at the end."""
     ties = np.zeros(scores.size) if ties is None else ties
     last = np.zeros(scores.size, dtype=bool) if last is None else last
     return np.lexsort((np.arange(scores.size), -ties, -scores, last))

@@ -5,8 +5,8 @@ With :math:`c_{ab}` the number of samples in state a of one column and b of the 
 .. math:: I = \log n + \frac1n\Big(\sum_{ab} f(c_{ab}) - \sum_a f(c_a) - \sum_b f(c_b)\Big),
           \qquad f(c) = c \log c
 
-in nats. Counts are whole numbers, so that f is a table. One column against all is counted; many
-against many are products of zeros and ones, which are exact in single precision.
+in nats. Counts are whole numbers: f is a table. For one column against all, pairs of states are
+counted. For many against many, counts are products of zeros and ones, exact in single precision.
 """
 
 from __future__ import annotations
@@ -83,8 +83,7 @@ def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = 
         return States(codes, sizes)
     some = columns[many]
     if options.bins == "peng":
-        # huge numbers would overflow when they are squared, tiny ones vanish; powers of two are
-        # exact
+        # squares of huge numbers overflow, those of tiny ones vanish; powers of two are exact
         some = np.ldexp(some, -np.frexp(np.abs(some).max(axis=1, keepdims=True))[1])
         edges = _peng_edges(some, options.threshold)
     else:
@@ -96,15 +95,15 @@ def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = 
 def _peng_edges(columns: FloatArray, threshold: float) -> FloatArray:
     """Mean -+ some deviations, (k, 2)."""
     mean, spread = columns.mean(axis=1), threshold * columns.std(axis=1, ddof=1)
-    # reaching the lower edge will do, so that the middle state is symmetric
+    # a value at either edge is in the middle state
     return np.column_stack([np.nextafter(mean - spread, -np.inf), mean + spread])
 
 
 def _quantile_edges(columns: FloatArray, n_bins: int) -> FloatArray:
-    """Values that part a column into states of equal size, (k, n_bins - 1)."""
+    """Values that divide a column into states of equal size, (k, n_bins - 1)."""
     ordered = np.sort(columns, axis=1)
     edges = ordered[:, np.arange(1, n_bins) * (columns.shape[1] - 1) // n_bins]
-    # nothing exceeds the largest value, but it is a state where many samples share it
+    # no value exceeds the largest: an edge there is lowered, so that its samples are a state
     largest = ordered[:, -1:]
     return np.where(edges == largest, np.nextafter(largest, -np.inf), edges)
 
@@ -208,7 +207,7 @@ def _table_states(job: Job, options: MeasureOptions) -> States:
     if unfit.size:
         raise InvalidInputError(
             f"column {source.name(int(unfit[0]))!r} has more than {_MAX_STATES} distinct values "
-            f"({unfit.size} columns in all), too many to be a state each: cut them with "
+            f"({unfit.size} columns in all), too many for a state each: cut them with "
             "bins='quantile' or 'peng', or leave out labels that identify samples."
         )
     return states
@@ -219,9 +218,9 @@ def _has_labels(source: Source, column: int) -> bool:
 
 
 def _target_states(job: Job, options: MeasureOptions) -> States:
-    """Cut the target: one column, or several over which is averaged."""
+    """Cut the target: one column, or several whose relevance is averaged."""
     data = job.outputs(
-        "of which states cannot be made: take a measure with kernels (measure='hsic', or 'parzen' "
+        "which cannot be cut into states: take a measure with kernels (measure='hsic', or 'parzen' "
         "for affinities).",
     )
     states = cut_columns(data.values, options, labels=job.by_class)

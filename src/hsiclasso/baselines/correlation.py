@@ -1,7 +1,8 @@
 r"""Linear dependence: absolute correlations, and the F-test that belongs to them.
 
-Features are compared by :math:`|r|`. With a real target too; with classes c by the correlation
-ratio, which is the multiple correlation with the indicators of the classes,
+Two features are compared by :math:`|r|`, and so are a feature and a real target. A feature and
+classes c are compared by the correlation ratio, the multiple correlation with the indicators of
+the classes,
 
 .. math:: R^2 = 1 - \frac{\text{SS}_\text{within}}{\text{SS}_\text{total}}
           = \sum_c \frac{n_c}{n}\, \bar z_c^2
@@ -22,13 +23,13 @@ from hsiclasso.kernels.scale import standardise
 
 __all__ = ["Correlation", "f_statistic", "relate_correlation"]
 
-#: Share of a variance that is rounding.
+#: Share of a variance that counts as a rounding error.
 _ROUNDING = 1e-14
 #: Largest F statistic of a feature.
 _LARGEST = 1e300
-#: Outputs that add less to the span of others depend on them.
+#: An output that adds less than this share to the span of the others depends on them.
 _DEPENDENT = 1e-10
-#: Entries of columns that are multiplied together: they should stay in cache.
+#: Entries of columns that are multiplied together and should fit in the cache.
 _BLOCK = 1 << 17
 
 
@@ -36,7 +37,7 @@ def relate_correlation(job: Job, *, f_test: bool) -> Correlation:
     """Correlate every feature with the target; its relevance is the F-test or the correlation."""
     related = Correlation(job.standardised(), _spans(job), job.n_threads)
     if f_test:
-        # bounded, so that quotients are finite where the fit is perfect
+        # bounded: quotients stay finite where the fit is perfect
         related.relevance = np.minimum(related.f_statistic(), _LARGEST)
     return related
 

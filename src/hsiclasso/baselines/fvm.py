@@ -21,8 +21,8 @@ __all__ = ["FVM"]
 class FVM(QuadraticBaseline):
     r"""Feature selection by the feature vector machine (FVM).
 
-    The lasso between features in a space where their inner products are dependences
-    :math:`D_{kl}`, those with the target :math:`d_k`,
+    The lasso in a space where the inner products of features are their dependences
+    :math:`D_{kl}`, and those with the target :math:`d_k`,
 
     .. math:: \min_a \tfrac12 a^\top D a \qquad\text{subject to}\qquad
               |(Da - d)_k| \le \lambda / 2 \quad\text{for all } k.
@@ -34,8 +34,8 @@ class FVM(QuadraticBaseline):
     the package's coordinate descent solves. Features are ranked by :math:`|a_k|`.
 
     Mutual information is no kernel: D may have negative eigenvalues. If it has, a constant is
-    added to its diagonal. All pairs of features are compared: D takes :math:`8d^2` bytes, so that
-    at most 20,000 columns are taken.
+    added to its diagonal. All pairs of features are compared: D takes :math:`8d^2` bytes, and at
+    most 20,000 columns are taken.
 
     Parameters
     ----------

@@ -38,8 +38,9 @@ class GreedyHSIC(Baseline):
               \qquad \mathrm{HSIC}(S) = \frac{1}{(n-1)^2}\operatorname{tr}(K\Gamma L\Gamma)
 
     with the Gram matrix L of the target. Forward, each step adds the feature that makes HSIC
-    largest. Backward, each round drops those without which it stays largest. Unlike a ranking by
-    the HSIC of single features, either sees what features say together; neither can undo a step.
+    largest. Backward, each round drops the features without which it stays largest. Unlike a
+    ranking by the HSIC of single features, both see what features say together. Neither can undo a
+    step.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class GreedyHSIC(Baseline):
         number.
     retune_width : bool, default=True
         With True, :math:`\sigma` is the width times the root of the number of features in the
-        subset, so that distances are means over features. With False, :math:`\sigma` is the width
+        subset: distances are means over features. With False, :math:`\sigma` is the width
         for every subset, and the kernel of many features is close to the identity.
     drop : float, default=0.1
         Backward only: share of the features that a round drops, at least one. A round never
@@ -204,14 +205,14 @@ def _backward(
 
 
 def _n_dropped(size: int, n_wanted: int, drop: float) -> int:
-    """Features to drop of so many; those that are wanted go one by one, to be ranked."""
+    """Number of features to drop out of `size`; wanted ones go one by one, to be ranked."""
     if size <= n_wanted:
         return 1
     return min(max(1, int(drop * size)), size - n_wanted)
 
 
 def _check_sight(hsic: SubsetHSIC, distances: FloatArray, size: int) -> None:
-    """Raise if the kernel sees no two samples together, which leaves nothing to compare."""
+    """Raise if the kernel of any two samples is 0: then all subsets have the same HSIC."""
     nearest = min(float(distances[i, :i].min()) for i in range(1, len(distances)))
     if hsic.gamma(size) * nearest > -np.log(_IDENTITY):
         raise InvalidInputError(
@@ -222,7 +223,7 @@ def _check_sight(hsic: SubsetHSIC, distances: FloatArray, size: int) -> None:
 
 
 def _median_width(columns: FloatArray, n_threads: int) -> float:
-    """Width of one feature of (k, n), from the median of the distances in all."""
+    """Width of one feature, from the median distance between samples in all columns (k, n)."""
     k, n = columns.shape
     distances = squared_distances(columns, n_threads)
     median = float(np.median(np.concatenate([distances[i, :i] for i in range(1, n)])))

@@ -31,7 +31,7 @@ _MOST_PAIRS = 2.5e8
 _MOST_WEIGHTS = 100_000
 #: Components by default.
 _COMPONENTS = 3
-#: The first penalty, beside the one at which the start would lose all its columns at once.
+#: The first penalty, relative to the one at which the start would lose all columns at once.
 _FIRST = 0.1
 #: Penalties rise by this factor.
 _STEP = 2.0
@@ -82,7 +82,7 @@ class HSFS(Baseline):
         iterations end.
     %(target)s
     random_state : int, Generator, RandomState or None, default=None
-        Source of the starts.
+        Source of randomness of the starts.
     n_jobs : int, default=-1
         Number of threads, which share the restarts; -1 for all cores.
 
@@ -112,8 +112,8 @@ class HSFS(Baseline):
     :math:`\lambda\sum_j t_j` is the same problem without its corners, which L-BFGS-B solves. A
     column with :math:`t_j = 0` may be held there by an unfit :math:`u_j`: those with
     :math:`\sum_i |\partial \mathrm{HSIC} / \partial W_{ij}| > \lambda` are released until there
-    are none. From a random W most penalties lead straight to 0, so that every restart begins at
-    a small one and follows it up.
+    are none. From a random W most penalties lead straight to 0. Therefore every restart begins at
+    a small penalty and raises it.
 
     A column is penalised by its largest weight alone: further components that repeat the first
     one cost nothing and widen the projection. In practice solutions often have rank 1, and the
@@ -172,7 +172,7 @@ class HSFS(Baseline):
         columns = np.ascontiguousarray(job.standardised().T[features])
         hsic = ProjectedHSIC(columns, coupling, float(self.width))
         rng = as_generator(self.random_state)
-        # of a pair of projected samples, the expected squared distance is that of the width
+        # two projected samples are expected to be one width apart
         scale = self.width / np.sqrt(2 * q * max(1, features.size))
         starts = [scale * rng.standard_normal((q, features.size)) for _ in range(self.n_restarts)]
         search = _Search(hsic, self.max_iter, self.tol, job)

@@ -90,7 +90,7 @@ class Job:
         return isinstance(target, ValueTarget) and target.by_class
 
     def outputs(self, problem: str) -> Values:
-        """Return a target of values; raise with the `problem` of other kinds if it is none."""
+        """Return the values of the target, or raise: `problem` says why other kinds will not do."""
         if not isinstance(self.target.data, Values):
             raise InvalidInputError(
                 f"y is a target of the kind {self.target.target.name!r}, {problem}"

@@ -1,4 +1,4 @@
-"""Kernels of features and target, as the methods of the comparison use them."""
+"""Dependences between features and the target by kernels, and the Gram matrix of a target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hsiclasso.targets.objects import pairwise_gram
 
 __all__ = ["NOTHING_LEFT", "KernelDependency", "relate_features", "relate_kernel", "target_gram"]
 
-#: What is said of a target that does not vary.
+#: The error of a target that does not vary.
 NOTHING_LEFT = "Nothing of the target is left after centring: nothing can depend on it."
 #: Relative error of the features' matrices.
 _GRAM_ERROR = 1e-6

@@ -19,13 +19,13 @@ from hsiclasso.baselines.job import VALUE_TARGET, Choice, Job, Traits
 
 __all__ = ["LassoPath"]
 
-#: Steps of the exact path that features which leave may take, beside a quarter of those wanted.
+#: Spare steps of the exact path for features that leave, beside a quarter of those wanted.
 _SPARE_STEPS = 8
 #: Largest violation of the optimality conditions of an exact path, beside the largest penalty.
 _OPTIMAL = 1e-7
-#: Coefficients of standardised columns and target that are rounding, where a feature leaves.
+#: Smaller coefficients of standardised columns and target are rounding errors.
 _NO_COEFFICIENT = 1e-12
-#: Penalties that are this small, beside the largest, are 0 to the exact path.
+#: Smaller penalties, relative to the largest, count as 0 on the exact path.
 _ZERO = 1e-6
 #: Penalties of a path that is not exact fall by this factor, to this share of the largest.
 _STEP = 0.9
@@ -63,8 +63,8 @@ class LassoPath(Baseline):
     penalty falls until there are as many features as wanted: the solution is the one just before
     another feature would enter.
 
-    Two classes are a target of -1 and 1, more are one output of zeros and ones for each; several
-    real outputs are standardised.
+    Two classes become -1 and 1; more classes become an output of zeros and ones each. Several real
+    outputs are standardised.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class LassoPath(Baseline):
         return Choice(scores, problem.relevance, message, fill=fill, unsolved=unsolved)
 
     def _solve(self, problem: _Problem, size: float, job: Job) -> list[LinearFit]:
-        """Find the solution with as many features as wanted, or at the penalty; it is the last."""
+        """Solve down to as many features as wanted, or to the penalty; the last solution counts."""
         most = self.n_features_to_select if self.alpha is not None else job.n_wanted
         last = 0.0 if self.alpha is None else self.alpha / size
         largest = float(problem.relevance.max())
@@ -194,7 +194,7 @@ class _Problem:
         return norms
 
     def exact(self, most: int | None, last: float) -> LinearFit | None:
-        """Follow the exact path of one output; None if it is defeated by ties or rounding."""
+        """Follow the exact path of one output; None if ties or rounding errors defeat it."""
         n, d = self.table.shape
         y = self.outputs[:, 0]
         features = min(d, n) if most is None else most

@@ -30,8 +30,8 @@ class MRMR(MeasuredBaseline):
     .. math:: I(x_j; y) - \frac1{|S|}\sum_{s \in S} I(x_j; x_s)
 
     (``"difference"``, MID) or the largest quotient of the two terms (``"quotient"``, MIQ), where S
-    are the features chosen so far. Each choice updates the mean: m features cost m comparisons of
-    one column with all.
+    is the set of features chosen so far. Each choice updates the mean: m features cost m
+    comparisons of one column with all.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ def _target_windows(job: Job) -> tuple[Singles, Singles]:
 
 
 def _with_usual_width(job: Job, data: Values) -> Values:
-    """Give a target whose kernel the user leaves open the width of the windows of columns."""
+    """Give the target the width of the columns' windows if the user leaves its kernel open."""
     target = job.target.target
     usual = isinstance(target, ValueTarget) and isinstance(target.kernel, str)
     if usual and target.kernel == "auto" and isinstance(data.kernel, Gaussian):
@@ -185,7 +185,7 @@ def _value_windows(data: Values, n: int) -> tuple[Singles, Singles]:
     kernel = data.kernel
     if isinstance(kernel, ProductKernel):
         raise InvalidInputError(
-            f"{kernel!r} is no window, which is never negative and falls with distance: take "
+            f"{kernel!r} is no window: a window is never negative and falls with distance. Take "
             "'gaussian', 'laplace' or 'delta' for the target."
         )
     parts = data.parts()

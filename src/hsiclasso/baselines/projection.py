@@ -21,7 +21,7 @@ __all__ = ["ProjectedHSIC", "Solution", "maximise", "stationarity"]
 
 #: Corrections that L-BFGS keeps.
 _MEMORY = 10
-#: The first step of L-BFGS, beside the largest weight.
+#: The first step of L-BFGS, relative to the largest weight.
 _FIRST_STEP = 0.1
 #: How often L-BFGS is begun again, from columns that were held at 0 and to a smaller slope.
 _ATTEMPTS = 8
@@ -125,7 +125,7 @@ def maximise(
     for attempt in range(_ATTEMPTS):
         if not weights.any():
             break
-        # small weights hide what is wrong with them: their slope has their size as a factor
+        # small weights hide their violations: the slope in u has their size as a factor
         closer = tol * 0.1**attempt
         weights, done = _minimise(hsic, weights, gradient, alpha, max_iter - n_iter, closer)
         n_iter += done

@@ -25,7 +25,7 @@ __all__ = ["QPFS"]
 
 #: Eigenvalues of the landmarks' matrix below this share of the largest are left out.
 _LEAST = 1e-10
-#: Landmarks between which and all features dependences are computed between two reports.
+#: Landmarks that are compared with all features between two reports.
 _STEP = 256
 
 
@@ -43,11 +43,11 @@ class QPFS(QuadraticBaseline):
     eigenvalues. If it has, a constant is added to its diagonal. The program is solved exactly by
     an active-set method, see `hsiclasso.baselines.simplex`.
 
-    All pairs of features are compared: D takes :math:`8d^2` bytes, so that at most 20,000 columns
+    All pairs of features are compared: D takes :math:`8d^2` bytes, and at most 20,000 columns
     are taken. With `n_landmarks`, D is replaced by its Nystrom approximation
     :math:`C A_+^{-1} C^\top`, where C has the columns of D of random landmarks and :math:`A_+` is
     the positive part of D among them. It is positive semi-definite, and neither D nor its
-    approximation is ever made. It understates the diagonal of D, so that weights are fewer.
+    approximation is ever made. It understates the diagonal of D, which leaves fewer weights.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class QPFS(QuadraticBaseline):
             columns[:, part] = dependency.block(features, landmarks[part])
             job.report("redundancy", min(start + _STEP, landmarks.size), landmarks.size)
         among = columns[np.searchsorted(features, landmarks)]
-        # what depends on no landmark would cost nothing at any weight
+        # a feature that depends on no landmark would cost nothing at any weight
         kept = matters(columns.max(axis=1, initial=0.0))
         features, columns = features[kept], columns[kept]
         relevance = dependency.relevance[features]
@@ -182,7 +182,7 @@ class QPFS(QuadraticBaseline):
 def _nystrom(columns: FloatArray, among: FloatArray) -> tuple[FloatArray, float]:
     r"""Return F with :math:`FF^\top = C A_+^{-1} C^\top`, and the lowest eigenvalue of A.
 
-    Negative eigenvalues of A and tiny ones, by which one cannot divide, are left out.
+    Negative and tiny eigenvalues of A are left out: one cannot divide by their roots.
     """
     if not columns.size:
         return columns, np.nan

@@ -46,8 +46,8 @@ from hsiclasso.solvers import Certificate
 
 __all__ = ["SimplexProblem", "SimplexSolution", "minimise_on_simplex"]
 
-#: Ridge of a step, relative to the diagonal, and what it grows by if Q is not quite positive
-#: semi-definite; a diagonal entry counts as no less than this share of the largest.
+#: Ridge of a step, relative to the diagonal, and its growth if Q is not quite positive
+#: semi-definite; a diagonal entry counts as at least this share of the largest.
 _RIDGE = 1e-8
 _GROWTH = 100.0
 #: Steps around the last solution, and the relative violation that ends them.
@@ -212,7 +212,7 @@ class _Small:
         return self._one_by_one(start)
 
     def _one_by_one(self, weights: FloatArray) -> tuple[FloatArray, float]:
-        """Let the worst offender enter, and what reaches zero weight leave."""
+        """Let the worst offender enter, and let features that reach zero weight leave."""
         inside = weights > 0
         multiplier = 0.0
         for _ in range(_MAX_PIVOTS):
@@ -239,14 +239,14 @@ class _Small:
         return self._slack(weights, multiplier) < -self.tolerance
 
     def _on_support(self, inside: BoolArray) -> tuple[FloatArray, float]:
-        """Minimise over weights of sum 1 and any sign that are zero off a support."""
+        """Minimise over weights of sum 1 and any sign that are zero outside a support."""
         support = np.flatnonzero(inside)
         gram = self.gram if inside.all() else self.gram[np.ix_(support, support)]
         factor = cho_factor(gram, lower=True, check_finite=False)
         self.n_factors += 1
         ones = cho_solve(factor, np.ones(support.size), check_finite=False)
         x, multiplier = np.zeros(support.size), 0.0
-        for _ in range(2):  # once more for the digits that the conditioning costs
+        for _ in range(2):  # the second time restores the digits that the conditioning costs
             rest = self.linear[support] - multiplier - gram @ x
             change = cho_solve(factor, rest, check_finite=False)
             raised = float((x.sum() + change.sum() - 1.0) / ones.sum())

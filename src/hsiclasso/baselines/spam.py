@@ -25,7 +25,7 @@ from hsiclasso.errors import InvalidInputError
 __all__ = ["SpAM", "SpAMPath"]
 
 _N_KNOTS = 5
-#: Smoothed targets that are smaller than this, beside the target, are rounding.
+#: Smoothed targets below this share of the target are rounding errors.
 _NOTHING = 1e-12
 
 
@@ -104,8 +104,8 @@ class SpAM(Baseline):
     criterion : {None, "cp"}, default=None
         ``"cp"`` chooses the penalty by the authors' :math:`C_p`, see `SpAMPath`, and with it the
         number of features. The path then goes on while the degrees of freedom that shrinking
-        leaves are at most half the number of samples, so that its last model tells the variance
-        of the noise.
+        leaves are at most half the number of samples. Its last model gives the variance of the
+        noise.
     %(target)s
         A kernel of the target is refused. ``"auto"`` takes whole numbers with few distinct values
         for classes, which SpAM does not serve: pass ``"real"`` to treat them as numbers.

@@ -131,11 +131,11 @@ class KernelLogisticRegression(_Classifier, GivenModel):
               p(x) = \operatorname{softmax}\Big(\sum_i B_i k(x_i, x) + b\Big)
 
     with a coefficient for each of n samples and C classes, and the Gaussian kernel
-    :math:`k(x, x') = e^{-\|x-x'\|^2/(2\sigma^2)}` of standardised features. The intercepts b are
-    free of penalty. Solved by Newton's method in the coordinates of the eigenvectors of K.
+    :math:`k(x, x') = e^{-\|x-x'\|^2/(2\sigma^2)}` of standardised features. The intercepts b have
+    no penalty. Solved by Newton's method in the coordinates of the eigenvectors of K.
 
-    With ``kernel="linear"`` this is scikit-learn's ``LogisticRegression(C=1/(n * alpha))``, for two
-    classes ``C=2/(n * alpha)``, as there the penalty is of the difference of the two functions.
+    With ``kernel="linear"`` this is scikit-learn's ``LogisticRegression(C=1/(n * alpha))``; for two
+    classes ``C=2/(n * alpha)``, because there the penalty is on the difference of the functions.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class KernelLogisticRegression(_Classifier, GivenModel):
     %(fitted)s
     gradient_norm_ : float
         Norm of the gradient of the objective in the kernel's space, 0 at the optimum. Intercepts
-        count as coefficients of a constant feature, as high as the others are on average.
+        count as coefficients of a constant feature with the mean size of the others.
     n_iter_ : int
         Newton steps.
     %(names)s

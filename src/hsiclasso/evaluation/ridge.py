@@ -82,7 +82,7 @@ class KernelRidgeRegression(_Regressor, GivenModel):
     .. math:: \min_{\beta, b} \frac{1}{2n} \|y - K\beta - b1\|^2 + \frac\alpha2 \beta'K\beta,
               \qquad K_{ij} = e^{-\|x_i-x_j\|^2/(2\sigma^2)}
 
-    of standardised features. The intercept b is free of penalty: with :math:`H = I - 11'/n`, the
+    of standardised features. The intercept b has no penalty: with :math:`H = I - 11'/n`, the
     coefficients are :math:`\beta = (HKH + n\alpha I)^{-1} (y - \bar y)`.
 
     Without intercept this is scikit-learn's ``KernelRidge(alpha=n * alpha)``, and with

@@ -29,7 +29,7 @@ __all__ = ["Folds", "Grid", "GridScores", "check_folds", "folds_of", "grid_searc
 #: Widths to try, in medians of the distance between samples, and penalties.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _ALPHAS = tuple(10.0**power for power in range(-7, 1))
-#: Digits in which means of the same scores in another order agree.
+#: Means of the same scores in another order agree in this many digits.
 _DIGITS = 12
 
 Folds = list[tuple[IntArray, IntArray]]
@@ -94,7 +94,7 @@ class GridScores:
     scores : ndarray of shape (n_widths, n_alphas, n_folds)
         Score on the part that was left out.
     ties : ndarray of shape (n_widths, n_alphas, n_folds)
-        What decides between equal scores.
+        Decide between equal scores.
     """
 
     widths: Widths
@@ -134,7 +134,7 @@ class GridScores:
 
 
 def check_folds(cv: Any, random_state: Any) -> None:
-    """Raise unless folds can be made of what the user says."""
+    """Raise unless `cv` and `random_state` define folds."""
     check_random_state(random_state)
     if isinstance(cv, int | np.integer):
         check_whole("cv", cv, least=2)
@@ -145,13 +145,13 @@ def check_folds(cv: Any, random_state: Any) -> None:
         )
     elif random_state is not None:
         raise InvalidInputError(
-            f"random_state={random_state!r} shuffles the folds where cv is a number, but cv says "
-            "itself which they are: leave it out."
+            f"random_state={random_state!r} shuffles the folds if cv is a number, but cv gives "
+            "them itself: leave it out."
         )
 
 
 def folds_of(cv: Any, random_state: Any, y: AnyArray, classifier: bool) -> Folds:
-    """Return training and test parts: shuffled ones for a number, or as a splitter says."""
+    """Return training and test parts: shuffled folds for a number, or those of a splitter."""
     if isinstance(cv, int | np.integer):
         if isinstance(random_state, np.random.Generator):
             random_state = int(random_state.integers(2**31))
