@@ -14,7 +14,7 @@ from hsiclasso.kernels._loops import _exp, sum_row
 
 __all__ = ["add_distances", "project_pairs", "sum_over_candidates"]
 
-#: exp(-690) is nothing beside 1, and still a normal number.
+#: exp(-690) adds nothing to 1, and is still a normal number.
 _FAR = 690.0
 
 

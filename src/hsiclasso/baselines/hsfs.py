@@ -118,7 +118,7 @@ class HSFS(Baseline):
     A column is penalised by its largest weight alone: further components that repeat the first
     one cost nothing and widen the projection. In practice solutions often have rank 1, and the
     number of components matters little. Relations that are even in a feature, such as
-    :math:`y = x^2`, are easily missed beside monotone ones.
+    :math:`y = x^2`, are easily missed if there are monotone ones.
 
     References
     ----------

@@ -19,9 +19,9 @@ from hsiclasso.baselines.job import VALUE_TARGET, Choice, Job, Traits
 
 __all__ = ["LassoPath"]
 
-#: Spare steps of the exact path for features that leave, beside a quarter of those wanted.
+#: Spare steps of the exact path for features that leave; a quarter of those wanted is added.
 _SPARE_STEPS = 8
-#: Largest violation of the optimality conditions of an exact path, beside the largest penalty.
+#: Largest violation of the optimality conditions of an exact path, relative to the largest penalty.
 _OPTIMAL = 1e-7
 #: Smaller coefficients of standardised columns and target are rounding errors.
 _NO_COEFFICIENT = 1e-12

@@ -50,11 +50,11 @@ _APART = 8.0
 _HELD = 1 << 18
 #: Features that share the windows of others.
 _STEP = 32
-#: Entries of a matrix that are this small beside the largest are rounding errors.
+#: Entries of a matrix below this share of the largest are rounding errors.
 _ROUNDING = 1e-12
 #: Least affinity of a sample with itself, as a share of its largest.
 _LEAST_OWN = 1e-9
-#: What is smaller, beside the largest, adds nothing to a mass.
+#: Entries below this share of the largest add nothing to a mass.
 _LEAST = 2.0**-60
 _NO_MATRICES = np.empty((0, 0, 0), dtype=np.float32)
 
@@ -86,7 +86,7 @@ class ParzenInformation:
         self._log_n = np.log(job.source.n_samples)
         self._alone = np.empty(d)
         points, matrices = _target_windows(job)
-        # beside a window that holds everything, the mass is that of a feature alone
+        # with a window that holds all samples, the mass is that of a feature alone
         flat = np.zeros((1, *points.shape[1:]), dtype=np.float32)
         points = np.concatenate([flat, points])
         own = _log_masses(flat[0, :1], points, matrices)[0, 1:]

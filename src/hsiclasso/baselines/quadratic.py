@@ -237,7 +237,7 @@ min_eigenvalue_ : float
         super()._check()
         if self.measure == "f":
             raise InvalidInputError(
-                f"measure='f' has an F-test beside correlations, but {self.traits.title} weighs "
+                f"measure='f' mixes an F-test with correlations, but {self.traits.title} weighs "
                 "relevance against redundancy on one scale: take measure='correlation'."
             )
 

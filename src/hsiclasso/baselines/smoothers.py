@@ -30,7 +30,7 @@ Bandwidth = float | Literal["plugin"]
 _LEFT = 1e-9
 #: What rounding may add to the norm of a smoother.
 _ROUNDING = 1e-6
-#: Directions of a spline basis that are this small, beside the largest, are none.
+#: Directions of a spline basis below this share of the largest are rounding errors.
 _DEPENDENT = 1e-8
 _DEGREE = 3
 #: Bytes of smoothers that are kept for columns that may be asked for again.
