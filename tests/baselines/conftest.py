@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from hsiclasso import FewerFeaturesWarning
-from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.data import as_source
 from tests.baselines import oracle_quadratic as oracle

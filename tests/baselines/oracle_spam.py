@@ -60,7 +60,8 @@ def cp(y, f, traces, sigma2):
 def group_lasso(bases, y, lam):
     """Solve the group lasso of orthonormal bases (n, q_j) by a cone program; functions (d, n)."""
     n = y.size
-    target = y - y.mean()
+    unit = y.std()  # the solver is most accurate where numbers are about 1
+    target, lam = (y - y.mean()) / unit, lam / unit
     Q = np.hstack(bases)
     sizes = [basis.shape[1] for basis in bases]
     q, d = Q.shape[1], len(bases)
@@ -85,4 +86,4 @@ def group_lasso(bases, y, lam):
         np.zeros(len(constraints)), cones, settings,
     ).solve()  # fmt: skip
     beta = np.split(np.array(solution.x)[:q], np.cumsum(sizes)[:-1])
-    return np.array([basis @ b for basis, b in zip(bases, beta, strict=True)])
+    return unit * np.array([basis @ b for basis, b in zip(bases, beta, strict=True)])

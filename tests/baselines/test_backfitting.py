@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,14 +11,14 @@ from hypothesis import strategies as st
 
 from hsiclasso.baselines import backfitting
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
-from hsiclasso.baselines.smoothers import KernelSmoothing, SmootherBank, SplineSmoothing
+from hsiclasso.baselines.smoothers import SmootherBank, kernel_smoother, spline_smoother
 from hsiclasso.data import as_source
 from tests import oracles
 from tests.baselines import oracle_spam
 
 SMOOTHERS = {
-    "kernel": (KernelSmoothing(), oracle_spam.kernel_smoother),
-    "spline": (SplineSmoothing(), oracle_spam.spline_smoother),
+    "kernel": (kernel_smoother, oracle_spam.kernel_smoother),
+    "spline": (spline_smoother, oracle_spam.spline_smoother),
 }
 
 
@@ -125,7 +127,11 @@ def test_no_feature_above_a_level_is_missed(seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((30, 12))
     X[:, 5] = 1.0
-    smoothing = [KernelSmoothing(), KernelSmoothing(2.0), SplineSmoothing(3)][seed % 3]
+    smoothing = [
+        kernel_smoother,
+        partial(kernel_smoother, bandwidth=2.0),
+        partial(spline_smoother, n_knots=3),
+    ][seed % 3]
     residual = rng.standard_normal(30)
     bank = SmootherBank(as_source(X), smoothing)
     screen = Screen(bank, np.ptp(X, axis=0) > 0, residual)
@@ -135,7 +141,7 @@ def test_no_feature_above_a_level_is_missed(seed):
         for k in functions:
             residual += rng.uniform(-0.3, 0.3) * functions[k]
         level = rng.uniform(0, 1) * rms(residual)
-        strengths = [0 if k == 5 else rms(smoothing.make(X[:, k])(residual)) for k in range(12)]
+        strengths = [0 if k == 5 else rms(smoothing(X[:, k])(residual)) for k in range(12)]
         above = np.setdiff1d(np.flatnonzero(np.array(strengths) > level), list(functions))
         assert screen.above(level, residual, functions).tolist() == above.tolist()
     np.testing.assert_allclose(screen.all_strengths(residual), strengths, rtol=1e-10)
@@ -145,14 +151,14 @@ def test_a_residual_that_moves_along_functions_calls_for_no_second_look():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 20))
     residual, function = rng.standard_normal((2, 50))
-    bank = SmootherBank(as_source(X), SplineSmoothing())
+    bank = SmootherBank(as_source(X), spline_smoother)
     screen = Screen(bank, np.full(20, True), residual)
     assert screen.n_looks == 20
     functions = {4: function}
     screen.above(0.0, residual, functions)
     assert screen.n_looks == 39
     other = 0.8 * residual - 0.5 * function
-    strengths = np.array([rms(SplineSmoothing().make(x)(other)) for x in X.T])
+    strengths = np.array([rms(spline_smoother(x)(other)) for x in X.T])
     strengths[4] = 0
     level = 0.5 * np.sum(np.sort(strengths)[-4:-2])
     assert (
@@ -170,7 +176,7 @@ def alike():
 
 def test_functions_that_drift_from_one_feature_to_another_are_found_soon(monkeypatch):
     X, y = alike()
-    solver, screen = make(X, y, KernelSmoothing(), tol=1e-7, max_iter=300)
+    solver, screen = make(X, y, kernel_smoother, tol=1e-7, max_iter=300)
     alpha = 0.9 * screen.strengths.max()
     worse, better = np.argsort(screen.strengths)
     whole = solver.solve(alpha).functions[better]
@@ -206,7 +212,7 @@ def test_extrapolation_saves_cycles(monkeypatch, kind):
 
 def test_nothing_is_used_at_the_largest_penalty(data):
     X, y = data
-    solver, screen = make(X, y, KernelSmoothing())
+    solver, screen = make(X, y, kernel_smoother)
     assert solver.solve(float(screen.strengths.max())).n_active == 0
     assert solver.solve(0.999 * screen.strengths.max()).n_active == 1
 
@@ -215,10 +221,10 @@ def test_equal_features_share_or_leave_out(data):
     """Copies are no trouble: of splines the first has all, as the others add nothing."""
     X, y = data
     X = np.hstack([X, X])
-    solver, screen = make(X, y, SplineSmoothing(), tol=1e-8)
+    solver, screen = make(X, y, spline_smoother, tol=1e-8)
     alpha = 0.3 * screen.strengths.max()
     fit = solver.solve(alpha)
     assert fit.converged
-    single = make(X[:, :5], y, SplineSmoothing(), tol=1e-8)[0].solve(alpha)
+    single = make(X[:, :5], y, spline_smoother, tol=1e-8)[0].solve(alpha)
     np.testing.assert_allclose(fit.residual, single.residual, atol=1e-6)
     assert fit.n_active == single.n_active

@@ -31,16 +31,8 @@ from hsiclasso import (
     Real,
 )
 from hsiclasso.baselines import FVM, LassoPath, MIRanking, SpAM
-from hsiclasso.baselines.base import (
-    ANY_TARGET,
-    REAL_TARGET,
-    VALUE_TARGET,
-    Baseline,
-    Choice,
-    Job,
-    Traits,
-    by_score,
-)
+from hsiclasso.baselines.base import Baseline, by_score
+from hsiclasso.baselines.job import ANY_TARGET, REAL_TARGET, VALUE_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.baselines.result import RankedFeature, RankingResult
 from hsiclasso.data import as_source
@@ -88,7 +80,7 @@ class Fixed(Baseline):
         job.report("stage", 2, 2)
         self.job_ = job
         self.threads_ = {pool["num_threads"] for pool in blas_pools()}
-        scores = np.zeros(job.n_features) if self.scores is None else np.array(self.scores)
+        scores = np.zeros(job.source.n_features) if self.scores is None else np.array(self.scores)
         ties = None if self.ties is None else np.array(self.ties)
         order = np.array(self.order, dtype=np.int64)
         return Choice(scores, ties, self.message, order, self.fill)

@@ -563,9 +563,9 @@ class TestTargets:
             [(t, e) for t, e in zip(np.arange(1.0, 141), np.tile([True, False], 70), strict=True)],
             dtype=[("time", float), ("event", bool)],
         )
-        with pytest.raises(InvalidInputError, match="kind 'survival', of which states cannot"):
+        with pytest.raises(InvalidInputError, match="kind 'survival', which cannot be cut"):
             relate(X, time)
-        with pytest.raises(InvalidInputError, match="kind 'affinity', of which states cannot"):
+        with pytest.raises(InvalidInputError, match="kind 'affinity', which cannot be cut"):
             relate(X, X @ X.T, target="affinity")
 
 

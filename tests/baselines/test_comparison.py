@@ -27,8 +27,9 @@ from hsiclasso import (
     make_data1,
 )
 from hsiclasso.baselines import BASELINES, METHODS, MRMR, compare, traits_of
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Traits
+from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.comparison import Comparison, Outcome
+from hsiclasso.baselines.job import ANY_TARGET, Traits
 from hsiclasso.baselines.rankings import HSICRanking, MIRanking
 from tests.baselines.conftest import quiet_fit
 

@@ -103,17 +103,6 @@ class TestMachine:
         np.testing.assert_allclose(c[on], 0.5 * alpha * np.sign(a[on]), atol=1e-9)
         assert (np.abs(c) <= 0.5 * alpha + 1e-9).all()
 
-    def test_ranked_by_size_then_relevance(self):
-        X, y = make_table(3)
-        selector = quiet_fit(FVM(10, alpha=0.1), X, y)
-        scores, d = selector.scores_, selector.relevance_
-        found = np.flatnonzero(scores)
-        assert 0 < found.size < 10
-        order = np.argsort(selector.ranking_)
-        assert order[: found.size].tolist() == sorted(found, key=lambda k: -scores[k])
-        assert (np.diff(d[order[found.size :]]) <= 0).all()
-        assert selector.selected_.tolist() == order[:10].tolist()
-
 
 class TestAlpha:
     @pytest.mark.parametrize("m", [1, 2, 5, 9])

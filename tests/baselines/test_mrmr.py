@@ -510,23 +510,25 @@ class TestFTest:
         assert not np.isnan(selector.scores_).any()
         selector.result_.to_json()
 
-    def test_perfectly_separated_classes(self, rng):
+    @pytest.fixture
+    def separated(self, rng):
+        """Two classes, and a table whose columns 1 and 4 separate them perfectly."""
         X = rng.standard_normal((40, 5))
         y = rng.integers(0, 2, 40)
         X[:, 1] = y
         X[:, 4] = 3 - y
+        return X, y
+
+    def test_perfectly_separated_classes(self, separated):
+        X, y = separated
         for scheme in SCHEMES:
             selector = MRMR(5, measure="f", scheme=scheme).fit(X, y)
             assert selector.selected_[0] in (1, 4)
             assert not np.isnan(selector.scores_).any()
             selector.result_.to_json()
 
-    def test_perfect_predictors_outside_the_pool(self, rng):
-        X = rng.standard_normal((40, 5))
-        y = rng.integers(0, 2, 40)
-        X[:, 1] = y
-        X[:, 4] = 3 - y
-        selector = MRMR(1, measure="f", pool=1).fit(X, y)
+    def test_perfect_predictors_outside_the_pool(self, separated):
+        selector = MRMR(1, measure="f", pool=1).fit(*separated)
         assert not np.isnan(selector.scores_).any()
         assert set(np.argsort(selector.ranking_)[:2]) == {1, 4}
 

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from hsiclasso import Auto, Graph, InvalidInputError, Objects, Real
 from hsiclasso.baselines._parzen_loops import log_masses
-from hsiclasso.baselines.dependency import dependency_matrix, silverman_width
+from hsiclasso.baselines.dependency import dependency_matrix
+from hsiclasso.baselines.parzen import silverman_width
 from hsiclasso.kernels import Delta, Gaussian, Laplace
 from hsiclasso.targets.matrix import DENSE
 from tests import oracles
@@ -306,7 +307,7 @@ def affinity_of(y):
     ("target", "options", "message"),
     [
         (lambda y: y, {"target": Auto("linear")}, "Linear.*is no window"),
-        (lambda y: y, {"target": Auto("polynomial")}, "is no window.*take 'gaussian'"),
+        (lambda y: y, {"target": Auto("polynomial")}, "is no window.*Take 'gaussian'"),
         (lambda y: (np.exp(y), y > 0), {"target": "survival"}, "censored times.*measure='hsic'"),
         (lambda y: affinity_of(y) - 0.5, {"target": "affinity"}, "affinity of -0.49.*never"),
         (lambda y: y, {"target": Objects(lambda a, b: a * b)}, "a window is never negative"),

@@ -10,7 +10,6 @@ from scipy.optimize import check_grad, minimize
 
 from hsiclasso.baselines.joint import target_matrix
 from hsiclasso.baselines.projection import (
-    Limits,
     ProjectedHSIC,
     _project_l1,
     maximise,
@@ -20,7 +19,7 @@ from hsiclasso.targets import Similarity
 from tests import oracles
 from tests.baselines import oracle_joint as oracle
 
-LIMITS = Limits(500, 1e-8)
+LIMITS = {"max_iter": 500, "tol": 1e-8}
 
 
 def problem(seed=0, n=40, d=6, width=1.0):
@@ -117,7 +116,7 @@ class TestMaximise:
     def test_conditions_of_the_problem_as_it_is_written(self, q, share):
         X, L, hsic = problem()
         alpha = share * 0.05
-        solution = maximise(hsic, 3 * start(q, 6), alpha, LIMITS)
+        solution = maximise(hsic, 3 * start(q, 6), alpha, **LIMITS)
         assert solution.n_active > 0
         value = oracles.hsfs_objective(solution.weights, X, L, alpha)
         assert solution.objective == pytest.approx(value, rel=1e-10)
@@ -128,7 +127,7 @@ class TestMaximise:
     def test_no_small_step_is_better(self):
         X, L, hsic = problem(1)
         alpha = 0.01
-        solution = maximise(hsic, start(2, 6), alpha, LIMITS)
+        solution = maximise(hsic, start(2, 6), alpha, **LIMITS)
         assert 0 < solution.n_active < 6
         rng = np.random.default_rng(0)
         for size in (1e-4, 1e-3, 1e-2):
@@ -141,7 +140,7 @@ class TestMaximise:
         _, _, hsic = problem()
         W = np.zeros((2, 6))
         W[:, -1] = 0.3, -0.2
-        solution = maximise(hsic, W, 0.001, LIMITS)
+        solution = maximise(hsic, W, 0.001, **LIMITS)
         assert solution.sizes[0] > 0.1
         assert solution.stationarity < 1e-5
 
@@ -164,12 +163,12 @@ class TestMaximise:
         stuck = minimize(objective, np.append(W[0], wrong), jac=True, bounds=bounds)
         W = (stuck.x[:6] * stuck.x[6:])[None]
         assert stationarity(W, hsic(W)[1], alpha) > 1
-        solution = maximise(hsic, W, alpha, LIMITS)
+        solution = maximise(hsic, W, alpha, **LIMITS)
         assert solution.objective < stuck.fun - 1e-4
 
     def test_zero_stays_zero(self):
         _, _, hsic = problem()
-        solution = maximise(hsic, np.zeros((2, 6)), 0.1, LIMITS)
+        solution = maximise(hsic, np.zeros((2, 6)), 0.1, **LIMITS)
         assert not solution.weights.any()
         assert (solution.n_active, solution.n_iter) == (0, 0)
         assert solution.objective == pytest.approx(0, abs=1e-15)
@@ -177,14 +176,14 @@ class TestMaximise:
 
     def test_a_large_penalty_leads_to_zero(self):
         _, _, hsic = problem()
-        solution = maximise(hsic, start(2, 6), 1.0, LIMITS)
+        solution = maximise(hsic, start(2, 6), 1.0, **LIMITS)
         assert not solution.weights.any()
 
     @pytest.mark.parametrize("max_iter", [1, 3, 10])
     def test_iterations_are_limited(self, max_iter):
         _, _, hsic = problem()
         W = start(2, 6)
-        solution = maximise(hsic, W, 1e-3, Limits(max_iter, 1e-8))
+        solution = maximise(hsic, W, 1e-3, max_iter=max_iter, tol=1e-8)
         assert solution.n_iter <= max_iter
         assert solution.stationarity > 1e-5
         before = 1e-3 * np.abs(W).max(axis=0).sum() - hsic(W)[0]
@@ -193,7 +192,7 @@ class TestMaximise:
     def test_tolerance(self):
         _, _, hsic = problem()
         loose, tight = (
-            maximise(hsic, start(2, 6), 1e-3, Limits(1000, tol)) for tol in (1e-2, 1e-8)
+            maximise(hsic, start(2, 6), 1e-3, max_iter=1000, tol=tol) for tol in (1e-2, 1e-8)
         )
         assert loose.n_iter < tight.n_iter
         assert loose.stationarity > tight.stationarity
@@ -205,7 +204,7 @@ class TestMaximise:
         axis = np.linspace(-2, 2, 81)
         grid = [alpha * (abs(a) + abs(b)) - hsic(np.array([[a, b]]))[0] for a in axis for b in axis]
         best = min(
-            (maximise(hsic, start(1, 2, seed), alpha, LIMITS) for seed in range(10)),
+            (maximise(hsic, start(1, 2, seed), alpha, **LIMITS) for seed in range(10)),
             key=lambda solution: solution.objective,
         )
         assert best.objective <= min(grid) + 1e-12

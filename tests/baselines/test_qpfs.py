@@ -81,19 +81,6 @@ class TestProgram:
             best = oracle.simplex_by_enumeration(0.5 * oracle.shifted(D), 0.5 * d)
             np.testing.assert_allclose(quiet_fit(QPFS(3), X, y).coef_, best, atol=1e-6)
 
-    def test_ranked_by_weight_then_relevance(self):
-        X, y = make_table(3)
-        selector = quiet_fit(QPFS(6, gamma=0.8), X, y)
-        theta, d = selector.coef_, selector.relevance_
-        positive = np.flatnonzero(theta)
-        assert 0 < positive.size < 12
-        order = np.argsort(selector.ranking_)
-        assert order[: positive.size].tolist() == sorted(positive, key=lambda k: -theta[k])
-        rest = order[positive.size :]
-        assert (np.diff(d[rest]) <= 0).all()
-        np.testing.assert_array_equal(selector.scores_, theta)
-        assert selector.selected_.tolist() == order[:6].tolist()
-
     def test_finds_the_causal_features(self):
         X, y, causal = make_data2(500, 50, random_state=1)
         found = QPFS(3, measure="hsic", target=Auto(transform="rank")).fit(X, y).selected_

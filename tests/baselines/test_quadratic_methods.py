@@ -42,6 +42,19 @@ def test_dependences_in_plain_numpy(method, table, classes):
     assert conditions(selector, D, d) < 1e-9
 
 
+@pytest.mark.parametrize("selector", [FVM(10, alpha=0.1), QPFS(6, gamma=0.8)], ids=str)
+def test_ranked_by_weight_then_relevance(selector):
+    selector = quiet_fit(selector, *make_table(3))
+    scores, d, m = selector.scores_, selector.relevance_, selector.n_features_to_select
+    found = np.flatnonzero(scores)
+    assert 0 < found.size < 10
+    order = np.argsort(selector.ranking_)
+    assert order[: found.size].tolist() == sorted(found, key=lambda k: -scores[k])
+    assert (np.diff(d[order[found.size :]]) <= 0).all()
+    np.testing.assert_array_equal(scores, np.abs(selector.coef_))
+    assert selector.selected_.tolist() == order[:m].tolist()
+
+
 def test_finds_the_causal_features(method):
     X, y, causal = make_data1(500, 100, random_state=1)
     assert set(method(4, bins="quantile").fit(X, y).selected_) == set(causal)

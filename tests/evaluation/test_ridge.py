@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils import get_tags
 
 from hsiclasso.evaluation import KernelRidgeRegression
-from hsiclasso.evaluation.learners import ridge_path
+from hsiclasso.evaluation.ridge import ridge_path
 from hsiclasso.evaluation.spectrum import decompose
 from tests.evaluation import oracle_evaluation as oracle
 from tests.evaluation.conftest import gram_of, make_real

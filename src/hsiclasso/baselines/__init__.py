@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hsiclasso.baselines.alignment import CKTA, KTA
-    from hsiclasso.baselines.base import Traits
     from hsiclasso.baselines.comparison import Comparison, compare
     from hsiclasso.baselines.fvm import FVM
     from hsiclasso.baselines.greedy import GreedyHSIC
     from hsiclasso.baselines.hsfs import HSFS
     from hsiclasso.baselines.instance import InstanceWiseLasso
+    from hsiclasso.baselines.job import Traits
     from hsiclasso.baselines.lasso import LassoPath
     from hsiclasso.baselines.mrmr import MRMR
     from hsiclasso.baselines.qpfs import QPFS
@@ -53,12 +53,12 @@ __all__ = [
 #: Where each name lives. They are loaded on first use.
 _HOMES = {
     "alignment": ("CKTA", "KTA"),
-    "base": ("Traits",),
     "comparison": ("Comparison", "compare"),
     "fvm": ("FVM",),
     "greedy": ("GreedyHSIC",),
     "hsfs": ("HSFS",),
     "instance": ("InstanceWiseLasso",),
+    "job": ("Traits",),
     "lasso": ("LassoPath",),
     "mrmr": ("MRMR",),
     "qpfs": ("QPFS",),

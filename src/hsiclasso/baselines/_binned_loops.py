@@ -27,7 +27,7 @@ CountArray = npt.NDArray[Any]
 def few_levels(columns: FloatArray, most: int, codes: CodeArray, sizes: IntArray) -> None:
     """Code each column (k, n) by its distinct values, in order, if there are at most `most`.
 
-    The number of values goes to `sizes`, 0 if there are more.
+    The number of values goes to `sizes`; it is 0 if there are more.
     """
     levels = np.empty(most)
     for k in range(len(columns)):
@@ -57,7 +57,7 @@ def cut(
 ) -> None:
     """Code columns (k, n) by the edges (k, e), ascending, that their values exceed.
 
-    The codes go to the rows `which`. States that no sample is in are left out.
+    The codes go to the rows `which`. Empty states are left out.
     """
     n_edges = edges.shape[1]
     for j, k in enumerate(which):
@@ -92,7 +92,7 @@ def _information(counts: CountArray, own: float, other: float, logs: FloatArray)
 
     `own` and `other` are the sums of c log c over the states of either column.
     """
-    if min(counts.shape) < 2:  # exactly, where sums would leave rounding errors
+    if min(counts.shape) < 2:  # exactly 0, where sums would leave rounding errors
         return 0.0
     n = logs.size - 1
     total = 0.0

@@ -14,7 +14,7 @@ from hsiclasso.kernels._loops import _exp, sum_row
 
 __all__ = ["add_distances", "project_pairs", "sum_over_candidates"]
 
-#: exp(-690) is nothing beside 1, and still a normal number.
+#: exp(-690) adds nothing to 1, and is still a normal number.
 _FAR = 690.0
 
 
@@ -39,11 +39,11 @@ def _weigh_candidate(
     z: FloatArray, centre: float, distances: FloatArray, sign: float, gamma: float,
     coupling: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
-    """Entries of a row of C times those of the kernel, with one column added or taken away."""
+    """Multiply a row of C with that of the kernel, with one column added or taken away."""
     for i in range(out.size):
         delta = z[i] - centre
         exponent = gamma * (distances[i] + sign * (delta * delta))
-        # what is taken away may exceed the sum that it is part of, by rounding
+        # rounding may make the column that is taken away exceed the sum
         out[i] = coupling[i] * _exp(-min(max(exponent, 0.0), _FAR))
 
 
@@ -78,7 +78,7 @@ def _weigh(distances: FloatArray, gamma: float, coupling: FloatArray) -> None:
 
 @summing
 def _pull(weights: FloatArray, z: FloatArray, centre: float, out: FloatArray) -> float:
-    """Take weighted differences from a centre from the samples, and return their sum."""
+    """Subtract the weighted differences to a centre from `out`, and return their sum."""
     total = 0.0
     for i in range(weights.size):
         part = weights[i] * (centre - z[i])

@@ -1,6 +1,6 @@
 """Compiled loops of the Parzen windows; `tests/baselines/test_parzen.py` has a NumPy twin.
 
-Single precision is enough: what is added up is never negative, so that no digits cancel.
+Single precision is enough: no term of a sum is negative, and no digits cancel.
 """
 
 from __future__ import annotations
@@ -39,16 +39,6 @@ _RUN = 4096
 
 
 @intrinsic
-def _float_as_bits(_context: Any, _value: Any) -> Any:
-    """Reinterpret a float32 as an int32."""
-
-    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.int32))
-
-    return types.int32(types.float32), generate
-
-
-@intrinsic
 def _bits_as_float(_context: Any, _bits: Any) -> Any:
     """Reinterpret an int32 as a float32."""
 
@@ -71,8 +61,7 @@ def _halved(t: Any) -> Any:
     p = p * f + _C2
     p = p * f + _C1
     p = p * f + _C0
-    bits: Any = _float_as_bits(p)  # type: ignore[call-arg]
-    return _bits_as_float(np.int32(bits - (whole << _MANTISSA)))
+    return p * _bits_as_float((np.int32(127) - whole) << _MANTISSA)  # type: ignore[call-arg]
 
 
 @summing

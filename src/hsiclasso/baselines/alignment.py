@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Traits
+from hsiclasso.baselines.base import Baseline
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.kernel import relate_features, target_gram
 from hsiclasso.baselines.uncentred import UncentredProblem
 from hsiclasso.dependence import Problem
 from hsiclasso.kernels import HSIC
 from hsiclasso.selectors.features import check_gram_error, check_kernel
 from hsiclasso.solvers import Certificate, Penalty, QuadraticProblem, Status, Stop, solve_path
-from hsiclasso.targets import Pairwise, Similarity, Target
+from hsiclasso.targets import Pairwise, Similarity
 
 __all__ = ["CKTA", "KTA"]
 
 Method = Literal["alignf", "align"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Alignment(Baseline):
-    """What both alignments share: everything but the matrices."""
+    """A weighted sum of kernels; the subclasses say of which matrices."""
+
+    method: Method = "alignf"
+    kernel: Any = "auto"
+    gram_error: float = 1e-6
+    n_jobs: int | None = -1
 
     _entries = Baseline._entries | {
         "weighted": """\
@@ -32,41 +39,26 @@ n_features_to_select : int, default=None
         Number of features; by default ten, or all if there are fewer. Features of the largest
         weights are taken; if too few weights are positive, those of the largest alignment are
         added.""",
-        "kernels": """\
+        "shared": f"""\
 kernel : str, Kernel or mapping, default="auto"
-        Kernel of the features, as in `HSICLasso`.""",
-        "gram_error": """\
-gram_error : float, default=1e-6
-        Relative error allowed to the Gram matrix of each feature.""",
-        "weights": """\
-scores_ : ndarray of shape (n_features_in_,)
+        Kernel of the features, as in `HSICLasso`.
+    {Baseline._entries["target"]}
+    gram_error : float, default=1e-6
+        Relative error allowed to the Gram matrix of each feature.
+    {Baseline._entries["n_jobs"]}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
         The weights, scaled to Euclidean norm 1.
     coef_ : ndarray of shape (n_features_in_,)
         The weights as they are: the least-squares solution a; with ``"align"`` the alignments.
     alignment_ : ndarray of shape (n_features_in_,)
         Alignment of every column by itself; it ranks columns of equal weight.
     certificate_ : Certificate or None
-        Optimality of the least-squares solution; None with ``"align"``.""",
+        Optimality of the least-squares solution; None with ``"align"``.
+    {Baseline._entries["fitted"]}""",
     }
-
-    certificate_: Certificate | None
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        method: Method = "alignf",
-        kernel: Any = "auto",
-        target: str | Target = "auto",
-        gram_error: float = 1e-6,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.method = method
-        self.kernel = kernel
-        self.target = target
-        self.gram_error = gram_error
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         check_choice("method", self.method, get_args(Method))
@@ -85,22 +77,22 @@ scores_ : ndarray of shape (n_features_in_,)
         return True
 
     def _choose(self, job: Job) -> Choice:
-        problem = self._problem(job)
+        problem, d = self._problem(job), job.source.n_features
         self.alignment_ = _alignment(problem)
-        self.coef_, self.certificate_ = self.alignment_.copy(), None
+        self.coef_ = self.alignment_.copy()
+        self.certificate_: Certificate | None = None
         message = unsolved = ""
         if self.method == "alignf":
             path = solve_path(
                 problem,
-                Penalty.lasso(job.n_features),
+                Penalty.lasso(d),
                 Stop(alpha=0.0),
-                report=lambda size: job.report("path", size, job.n_features),
+                report=lambda size: job.report("path", size, d),
             )
             self.coef_, self.certificate_ = path.coefficients(), path.certificate
             message = (
-                f"Least squares gives {path.breakpoints[-1].indices.size} of {job.n_features} "
-                "kernels a positive weight, with a duality gap of "
-                f"{path.certificate.duality_gap:.1e}."
+                f"Least squares gives {path.breakpoints[-1].indices.size} of {d} kernels a "
+                f"positive weight, with a duality gap of {path.certificate.duality_gap:.1e}."
             )
             if path.status is Status.STALLED:
                 unsolved = f"{message} {path.status.value}"
@@ -134,15 +126,7 @@ class CKTA(_Alignment):
         ``"alignf"`` solves the problem above. With ``"align"``, the weight of a column is its own
         alignment, :math:`\langle \bar K^{(k)}, \bar L\rangle / (\|\bar K^{(k)}\|_F
         \|\bar L\|_F)`.
-    %(kernels)s
-    %(target)s
-    %(gram_error)s
-    %(n_jobs)s
-
-    Attributes
-    ----------
-    %(weights)s
-    %(fitted)s
+    %(shared)s
 
     References
     ----------
@@ -173,7 +157,8 @@ class KTA(_Alignment):
 
     Before centring, positive kernels have a large part in common: their mean. It makes alignments
     large for any column, which is why centring is preferred (Cortes et al., 2012). The means of all
-    columns take as much memory as the table in double precision.
+    columns take as much memory as the table in double precision. Censored times are not served:
+    they have no matrix before centring.
 
     Parameters
     ----------
@@ -181,16 +166,7 @@ class KTA(_Alignment):
     method : {"alignf", "align"}, default="alignf"
         ``"alignf"`` solves the problem above. With ``"align"``, the weight of a column is its own
         alignment, :math:`\langle K^{(k)}, L\rangle / (\|K^{(k)}\|_F \|L\|_F)`.
-    %(kernels)s
-    %(target)s
-        Censored times are not served: they have no matrix before centring.
-    %(gram_error)s
-    %(n_jobs)s
-
-    Attributes
-    ----------
-    %(weights)s
-    %(fitted)s
+    %(shared)s
 
     References
     ----------
@@ -201,8 +177,9 @@ class KTA(_Alignment):
     >>> from hsiclasso import make_data1
     >>> from hsiclasso.baselines import KTA
     >>> X, y, causal = make_data1(300, 50, random_state=0)
-    >>> set(KTA(4).fit(X, y).selected_) == set(causal)
-    True
+    >>> selector = KTA(4).fit(X, y)
+    >>> set(selector.selected_) == set(causal), selector.alignment_.shape
+    (True, (50,))
     """
 
     traits = Traits(
@@ -217,7 +194,7 @@ class KTA(_Alignment):
 
     def _problem(self, job: Job) -> QuadraticProblem:
         if isinstance(job.target.data, Pairwise):  # it would be evaluated twice
-            gram = Similarity(target_gram(job.target.data, job.n_samples))
+            gram = Similarity(target_gram(job.target.data, job.source.n_samples))
             job = replace(job, target=replace(job.target, data=gram))
         return UncentredProblem(self._relate(job), job.target.data, n_threads=job.n_threads)
 

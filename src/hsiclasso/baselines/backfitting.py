@@ -40,31 +40,15 @@ def rms(values: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class AdditiveFit:
-    """A sparse additive model.
+    """A sparse additive model."""
 
-    Attributes
-    ----------
-    alpha : float
-        Penalty.
-    residual : ndarray of shape (n,)
-        Centred target minus the functions.
-    functions : dict of int to ndarray of shape (n,)
-        Centred functions of the features in use, in the order in which they came.
-    degrees : float
-        Sum of the traces of their smoothers.
-    effective : float
-        The same, each times the share that shrinking leaves of a function.
-    n_iter : int
-        Cycles over the features in use.
-    converged : bool
-    """
-
-    alpha: float
-    residual: FloatArray
+    alpha: float  # penalty
+    residual: FloatArray  # (n,), centred target minus the functions
+    #: Centred functions (n,) of the features in use, in the order in which they came.
     functions: dict[int, FloatArray] = field(default_factory=dict)
-    degrees: float = 0.0
-    effective: float = 0.0
-    n_iter: int = 0
+    degrees: float = 0.0  # sum of the traces of their smoothers
+    effective: float = 0.0  # the same, each times the share that shrinking leaves of a function
+    n_iter: int = 0  # cycles over the features in use
     converged: bool = True
 
     @property
@@ -82,18 +66,10 @@ class AdditiveFit:
 
 @dataclass(frozen=True)
 class _Look:
-    """What is known of features that were looked at together.
+    """Results for features that were looked at together."""
 
-    Attributes
-    ----------
-    directions : ndarray of shape (q, n)
-        The residual at that time, and functions in use.
-    grams : ndarray of shape (k, q, q)
-        Mean products of the smoothed directions, for each feature.
-    """
-
-    directions: FloatArray
-    grams: FloatArray
+    directions: FloatArray  # (q, n), the residual at that time, and functions in use
+    grams: FloatArray  # (k, q, q), mean products of the smoothed directions, for each feature
 
     def bounds(self, residual: FloatArray, places: IntArray, norms: FloatArray) -> FloatArray:
         """Bound the strengths of some of the features at another residual."""
@@ -104,24 +80,10 @@ class _Look:
 
 
 class Screen:
-    """Knows an upper bound on the strength of every feature at any residual.
+    """Bounds the strength of every feature that `varies`, at any residual.
 
-    Parameters
-    ----------
-    bank : SmootherBank
-    varies : ndarray of bool of shape (d,)
-        Features that are looked at.
-    residual : ndarray of shape (n,)
-        Residual at which all are looked at first.
-    report : callable, optional
-        Told the number of features of that first look.
-
-    Attributes
-    ----------
-    strengths : ndarray of shape (d,)
-        Strengths when the features were last looked at.
-    n_looks : int
-        Features looked at in all, those looked at again among them.
+    All of them are looked at first, at the given residual. `strengths` (d,) has their strengths
+    when they were last looked at, `n_looks` counts the features looked at.
     """
 
     def __init__(
@@ -136,7 +98,7 @@ class Screen:
         self.n_looks = 0
         self.strengths = np.zeros(varies.size)
         self._norms = np.zeros(varies.size)
-        #: Looks that are the last of some feature; of each feature, which one, and where in it.
+        #: Looks that are the last of some feature; the look of each feature, and its place in it.
         self._looks: list[_Look] = []
         self._seen = np.zeros(varies.size, dtype=np.int64)
         self._place = np.zeros(varies.size, dtype=np.int64)
@@ -145,15 +107,7 @@ class Screen:
     def above(
         self, level: float, residual: FloatArray, functions: dict[int, FloatArray]
     ) -> IntArray:
-        """Return the features not in use whose strength exceeds a level.
-
-        Parameters
-        ----------
-        level : float
-        residual : ndarray of shape (n,)
-        functions : dict of int to ndarray of shape (n,)
-            Functions of the features in use.
-        """
+        """Return the features without a function whose strength exceeds a level."""
         bounds = np.zeros(self.strengths.size)
         for which, look in enumerate(self._looks):
             mine = self._columns[self._seen[self._columns] == which]
@@ -171,10 +125,7 @@ class Screen:
         return self.strengths
 
     def _look(
-        self,
-        columns: IntArray,
-        directions: FloatArray,
-        report: Callable[[int], None] | None = None,
+        self, columns: IntArray, directions: FloatArray, report: Callable[[int], None] | None = None
     ) -> None:
         grams, self._norms[columns] = self._bank.grams(columns, directions, report)
         self.strengths[columns] = np.sqrt(grams[:, 0, 0])
@@ -188,19 +139,10 @@ class Screen:
 
 
 class Backfitting:
-    """Solves sparse additive models on one table and target.
+    """Solves sparse additive models on one table and centred target, where `screen` began.
 
-    Parameters
-    ----------
-    bank : SmootherBank
-    screen : Screen
-        Begun at `target`.
-    target : ndarray of shape (n,)
-        Centred.
-    tol : float
-        A cycle that moves no function by more than this share of the target's size ends it.
-    max_iter : int
-        Most cycles at one penalty.
+    At one penalty it takes at most `max_iter` cycles. It ends after a cycle that moves no function
+    by more than `tol` times the size of the target.
     """
 
     def __init__(
@@ -229,22 +171,17 @@ class Backfitting:
         traces = np.array([self._bank[k].trace for k in functions])
         sizes = np.array([rms(f) for f in functions.values()])
         effective = float(np.sum(traces * sizes / (sizes + alpha)))
-        return AdditiveFit(
-            alpha,
-            self._residual(functions),
-            functions,
-            degrees=float(traces.sum()),
-            effective=effective,
-            n_iter=n_iter,
-            converged=converged,
-        )
+        residual = self._residual(functions)
+        degrees = float(traces.sum())
+        return AdditiveFit(alpha, residual, functions, degrees, effective, n_iter, converged)
 
     def _join(
         self, alpha: float, functions: dict[int, FloatArray], residual: FloatArray
     ) -> dict[int, FloatArray]:
-        """Return functions of features that are to be used, one after another.
+        """Return functions of features that join the model, one after another.
 
-        What a function explains is not left to the others: of features that are alike one joins.
+        Each sees what the functions before it leave unexplained: of several features that are
+        alike, one joins.
         """
         new = self._screen.above(alpha + 2 * self._slack, residual, functions)
         joined = {}
@@ -264,11 +201,11 @@ class Backfitting:
     def _cycle(
         self, alpha: float, functions: dict[int, FloatArray], done: int
     ) -> tuple[dict[int, FloatArray], int, bool]:
-        """Cycle over functions until they rest; tell how often in all, and whether they do.
+        """Cycle over functions until they rest; return the number of cycles, and whether they rest.
 
-        Where features are much alike, functions move slowly from one to another: every few
-        cycles Anderson's extrapolation tries where they are heading, and is undone if it moves
-        them more than they moved before.
+        Where features are much alike, functions move slowly from one to another. Every few cycles
+        Anderson's extrapolation guesses their limit. It is undone if the next cycle moves them more
+        than the cycle before did.
         """
         smoothers = [self._bank[k] for k in functions]
         state = np.array(list(functions.values()))
@@ -292,7 +229,7 @@ class Backfitting:
     def _sweep(
         self, alpha: float, smoothers: list[Smoother], state: FloatArray
     ) -> tuple[FloatArray, float]:
-        """Go over functions (m, n) once; tell by how much one of them moved."""
+        """Go over functions (m, n) once; return them, and the longest move of one of them."""
         residual = self._target - state.sum(axis=0)
         after = np.empty_like(state)
         moved = 0.0
@@ -313,10 +250,11 @@ class Backfitting:
 
 
 def _extrapolated(history: list[FloatArray]) -> FloatArray:
-    """Guess where states (m, n), each made from the one before, are heading.
+    """Guess the limit of states (m, n), each made from the one before.
 
-    They are combined so that the same combination of their steps is least, but no function goes
-    further than to where it would turn round: one that another replaces is heading for 0.
+    The states are combined with the weights for which their steps, combined in the same way, are
+    least. No function goes so far that it changes its direction: one that another function
+    replaces is heading for 0.
     """
     states = np.array(history)
     steps = np.diff(states, axis=0)

@@ -1,10 +1,11 @@
-"""What all methods of the comparison share: parameters, the course of a fit, results."""
+"""What all methods of the comparison share: parameters, the steps of a fit, results."""
 
 from __future__ import annotations
 
 import logging
 import warnings
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,36 +18,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._checks import check_count
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.baselines.job import (
-    ANY_TARGET,
-    MATRIX_TARGET,
-    REAL_TARGET,
-    VALUE_TARGET,
-    Choice,
-    Job,
-    Report,
-    Traits,
-)
+from hsiclasso.baselines.job import Choice, Job, Report, Traits
 from hsiclasso.baselines.result import RankedFeature, RankingResult
 from hsiclasso.data import RowSubset, Source, as_source, check_finite
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
 from hsiclasso.targets import Auto, Prepared, Target, as_target
 from hsiclasso.targets.values import ValueTarget
 
-__all__ = [
-    "ANY_TARGET",
-    "MATRIX_TARGET",
-    "REAL_TARGET",
-    "VALUE_TARGET",
-    "Baseline",
-    "Choice",
-    "Job",
-    "Report",
-    "Traits",
-    "by_score",
-    "check_unused",
-    "n_wanted",
-]
+__all__ = ["Baseline", "by_score", "check_unused", "n_wanted"]
 
 _DEFAULT_FEATURES = 10
 #: Entries of the table that are looked at together.
@@ -57,13 +36,17 @@ _STACK = 5
 _log = logging.getLogger("hsiclasso")
 
 
+@dataclass(eq=False, repr=False)
 class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """A method of the comparison; subclasses write `_choose`."""
+    """A method of the comparison; subclasses declare their parameters and write `_choose`."""
+
+    n_features_to_select: int | None = None
+    _: KW_ONLY
+    target: str | Target = "auto"
 
     traits: ClassVar[Traits]
     #: Whether matrix products may use several threads.
     _many_blas_threads: ClassVar[bool] = False
-    n_features_to_select: int | None
 
     #: Entries that the docstrings of several methods have in common.
     _entries: ClassVar[dict[str, str]] = {
@@ -93,8 +76,7 @@ relevance_ : ndarray of shape (n_features_in_,)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name, entry in cls._entries.items():
-            cls.__doc__ = (cls.__doc__ or "").replace(f"%({name})s", entry)
+        cls.__doc__ = (cls.__doc__ or "") % cls._entries
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select features.
@@ -110,7 +92,8 @@ relevance_ : ndarray of shape (n_features_in_,)
         -------
         self
         """
-        return self._fit(X, y, _log_progress(self.traits.title))
+        title = self.traits.title
+        return self._fit(X, y, lambda *done: _log.debug("%s: %s %d of %d", title, *done))
 
     def fit_reporting(self, X: Any, y: Any, report: Report) -> Self:
         """Select features, as `fit` does, and report the progress of long work.
@@ -151,17 +134,17 @@ relevance_ : ndarray of shape (n_features_in_,)
         return self
 
     def _check(self) -> None:
-        """Raise if a parameter has no meaning, before any work."""
+        """Check the parameters, before any work."""
 
     def _checked_target(self) -> Target:
-        """Return what the user says the target is; raise if it has a kernel that is not used."""
-        target = as_target(getattr(self, "target", "auto"))
+        """Return the target that the user gives; raise if it has a kernel that is not used."""
+        target = as_target(self.target)
         if isinstance(target, ValueTarget | Auto) and (beside := self._without_kernel()):
             check_unused("the target's kernel", target.kernel, "auto", beside)
         return target
 
     def _without_kernel(self) -> str:
-        """Return what makes a kernel of the target meaningless; empty if it is used."""
+        """Name what makes a kernel of the target meaningless; empty if the kernel is used."""
         return ""
 
     def _served(self, target: Prepared) -> Prepared:
@@ -184,7 +167,7 @@ relevance_ : ndarray of shape (n_features_in_,)
 
     def _conclude(self, job: Job, choice: Choice) -> None:
         """Rank all features, and set the fitted attributes."""
-        source, d = job.source, job.n_features
+        source, d = job.source, job.source.n_features
         order = choice.order
         if order is None:
             most = None if self.n_features_to_select is None else job.n_wanted
@@ -196,7 +179,7 @@ relevance_ : ndarray of shape (n_features_in_,)
             n_selected = min(job.n_wanted, int(np.count_nonzero(job.varies)))
         ranked = _ranked(order, choice, job.varies)
         counted = self.n_features_to_select is None and not choice.fill
-        self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # files take no infinite numbers
+        self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # JSON has no infinite numbers
         self.ranking_ = np.empty(d, dtype=np.int64)
         self.ranking_[ranked] = np.arange(1, d + 1)
         self.selected_ = ranked[:n_selected]
@@ -212,8 +195,8 @@ relevance_ : ndarray of shape (n_features_in_,)
                 for place, k in enumerate(self.selected_)
             ),
             method=self.traits.title,
-            target=job.kind,
-            n_samples=job.n_samples,
+            target=job.target.target.name,
+            n_samples=job.source.n_samples,
             n_features=d,
             n_requested=None if counted else job.n_wanted,
             message=choice.message,
@@ -226,8 +209,8 @@ relevance_ : ndarray of shape (n_features_in_,)
             warnings.warn(unsolved, ConvergenceWarning, stacklevel=_STACK)
         if constant:
             warnings.warn(
-                f"{len(constant)} of {job.n_features} columns do not vary and are not selected: "
-                f"{', '.join(constant[:5])}{', ...' if len(constant) > 5 else ''}",
+                f"{len(constant)} of {self.n_features_in_} columns do not vary and are not "
+                f"selected: {', '.join(constant[:5])}{', ...' if len(constant) > 5 else ''}",
                 ConstantFeatureWarning,
                 stacklevel=_STACK,
             )
@@ -242,9 +225,7 @@ relevance_ : ndarray of shape (n_features_in_,)
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "selected_")
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
+        return np.isin(np.arange(self.n_features_in_), self.selected_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,7 +237,7 @@ relevance_ : ndarray of shape (n_features_in_,)
 
 
 def by_score(scores: FloatArray, ties: FloatArray | None = None) -> IntArray:
-    """Return the features of a score above 0, best first; of equals, those of larger `ties`."""
+    """Return the features with a score above 0, best first; `ties` rank those of equal score."""
     order = _sorted(scores, ties)
     return np.asarray(order[scores[order] > 0], dtype=np.int64)
 
@@ -293,7 +274,7 @@ def n_wanted(asked: int | None, n_features: int) -> int:
 
 
 def _sorted(scores: FloatArray, ties: FloatArray | None, last: BoolArray | None = None) -> IntArray:
-    """All features by score, then by ties, then by index; those that are `last` at the end."""
+    """Sort all features by score, then by ties, then by index; those in `last` come at the end."""
     ties = np.zeros(scores.size) if ties is None else ties
     last = np.zeros(scores.size, dtype=bool) if last is None else last
     return np.lexsort((np.arange(scores.size), -ties, -scores, last))
@@ -314,10 +295,3 @@ def _varying(source: Source) -> BoolArray:
         block = source.block(part)
         found[part] = np.any(block != block[0], axis=0)
     return found
-
-
-def _log_progress(title: str) -> Report:
-    def report(stage: str, done: int, total: int) -> None:
-        _log.debug("%s: %s %d of %d", title, stage, done, total)
-
-    return report

@@ -5,23 +5,26 @@ With :math:`c_{ab}` the number of samples in state a of one column and b of the 
 .. math:: I = \log n + \frac1n\Big(\sum_{ab} f(c_{ab}) - \sum_a f(c_a) - \sum_b f(c_b)\Big),
           \qquad f(c) = c \log c
 
-in nats. Counts are whole numbers, so that f is a table. One column against all is counted; many
-against many are products of zeros and ones, which are exact in single precision.
+in nats. Counts are whole numbers: f is a table. For one column against all, pairs of states are
+counted. For many against many, counts are products of zeros and ones, exact in single precision.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.data import Source
 from hsiclasso.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from hsiclasso.baselines.dependency import MeasureOptions
 
 __all__ = ["BinnedInformation", "States", "cut_columns", "relate_binned"]
 
@@ -31,30 +34,19 @@ CodeArray = npt.NDArray[np.uint8]
 _MAX_STATES = 200
 #: Entries of the table that are cut together.
 _BLOCK = 1 << 20
-#: Products are faster than counting from this number of columns on, if columns have at most this
-#: number of states. Their counts are exact for fewer samples than the last number.
-_PRODUCT = 8
-_FEW_STATES = 8
-_EXACT = 1 << 24
-#: States of the columns on each side of a product, and zeros and ones that they may take.
-_SIDE = 1024
-_ONES = 1 << 23
+#: From how many columns on products are faster than counting, up to how many states of a column,
+#: and below how many samples their counts are exact.
+_PRODUCT, _FEW_STATES, _EXACT = 8, 8, 1 << 24
+#: Most states on each side of a product, and most zeros and ones that stand for them.
+_SIDE, _ONES = 1024, 1 << 23
 
 
 @dataclass(frozen=True)
 class States:
-    """Columns as states.
+    """Columns as states."""
 
-    Attributes
-    ----------
-    codes : ndarray of uint8 of shape (k, n)
-        State of each sample in each column.
-    sizes : ndarray of shape (k,)
-        Number of states of each column.
-    """
-
-    codes: CodeArray
-    sizes: IntArray
+    codes: CodeArray  # (k, n), state of each sample in each column
+    sizes: IntArray  # (k,), number of states of each column
 
     def take(self, columns: IntArray) -> States:
         """Return some of the columns."""
@@ -75,16 +67,9 @@ class States:
 
 
 def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = False) -> States:
-    """Cut columns into states.
+    """Cut columns (k, n) into states; each label is a state.
 
     Columns with no more distinct values than there would be states keep them all.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (k, n)
-    options : MeasureOptions
-    labels : bool
-        Whether the columns hold labels, each of which is a state.
     """
     from hsiclasso.baselines._binned_loops import cut, few_levels
 
@@ -98,8 +83,7 @@ def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = 
         return States(codes, sizes)
     some = columns[many]
     if options.bins == "peng":
-        # huge numbers would overflow when they are squared, tiny ones vanish; powers of two are
-        # exact
+        # squares of huge numbers overflow, those of tiny ones vanish; powers of two are exact
         some = np.ldexp(some, -np.frexp(np.abs(some).max(axis=1, keepdims=True))[1])
         edges = _peng_edges(some, options.threshold)
     else:
@@ -111,15 +95,15 @@ def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = 
 def _peng_edges(columns: FloatArray, threshold: float) -> FloatArray:
     """Mean -+ some deviations, (k, 2)."""
     mean, spread = columns.mean(axis=1), threshold * columns.std(axis=1, ddof=1)
-    # reaching the lower edge will do, so that the middle state is symmetric
+    # a value at either edge is in the middle state
     return np.column_stack([np.nextafter(mean - spread, -np.inf), mean + spread])
 
 
 def _quantile_edges(columns: FloatArray, n_bins: int) -> FloatArray:
-    """Values that part a column into states of equal size, (k, n_bins - 1)."""
+    """Values that divide a column into states of equal size, (k, n_bins - 1)."""
     ordered = np.sort(columns, axis=1)
     edges = ordered[:, np.arange(1, n_bins) * (columns.shape[1] - 1) // n_bins]
-    # nothing exceeds the largest value, but it is a state where many samples share it
+    # no value exceeds the largest: an edge there is lowered, so that its samples are a state
     largest = ordered[:, -1:]
     return np.where(edges == largest, np.nextafter(largest, -np.inf), edges)
 
@@ -133,12 +117,7 @@ def relate_binned(job: Job, options: MeasureOptions) -> BinnedInformation:
 class BinnedInformation:
     """Mutual information of features with the target, and between features.
 
-    Parameters
-    ----------
-    features : States
-    target : States
-        One column, or several over which the relevance is averaged.
-    n_threads : int
+    The relevance is averaged over the columns of `target`.
     """
 
     def __init__(self, features: States, target: States, n_threads: int) -> None:
@@ -210,8 +189,8 @@ class BinnedInformation:
 
 def _table_states(job: Job, options: MeasureOptions) -> States:
     """Cut the table, block by block."""
-    source, d = job.source, job.n_features
-    states = States(np.empty((d, job.n_samples), dtype=np.uint8), np.ones(d, dtype=np.int64))
+    source, d = job.source, job.source.n_features
+    states = States(np.empty((d, job.source.n_samples), dtype=np.uint8), np.ones(d, dtype=np.int64))
 
     def fill(part: slice) -> None:
         block = source.block(part).T
@@ -222,13 +201,13 @@ def _table_states(job: Job, options: MeasureOptions) -> States:
                 states.codes[part][which] = found.codes
                 states.sizes[part][which] = found.sizes
 
-    step = max(1, _BLOCK // job.n_samples)
+    step = max(1, _BLOCK // job.source.n_samples)
     for_parts(fill, d, step, job.n_threads, lambda done: job.report("states", done, d))
     unfit = np.flatnonzero(states.sizes == 0)
     if unfit.size:
         raise InvalidInputError(
             f"column {source.name(int(unfit[0]))!r} has more than {_MAX_STATES} distinct values "
-            f"({unfit.size} columns in all), too many to be a state each: cut them with "
+            f"({unfit.size} columns in all), too many for a state each: cut them with "
             "bins='quantile' or 'peng', or leave out labels that identify samples."
         )
     return states
@@ -239,14 +218,15 @@ def _has_labels(source: Source, column: int) -> bool:
 
 
 def _target_states(job: Job, options: MeasureOptions) -> States:
-    """Cut the target: one column, or several over which is averaged."""
+    """Cut the target: one column, or several whose relevance is averaged."""
     data = job.outputs(
-        "of which states cannot be made: take a measure with kernels (measure='hsic', or 'parzen' "
+        "which cannot be cut into states: take a measure with kernels (measure='hsic', or 'parzen' "
         "for affinities).",
     )
     states = cut_columns(data.values, options, labels=job.by_class)
     if options.bins == "levels" and not states.sizes.all() and not job.by_class:
-        states = cut_columns(data.values, MeasureOptions())  # too many values for a state each
+        # too many values for a state each
+        states = cut_columns(data.values, replace(options, bins="peng"))
     if len(states.codes) > 1 and not data.averaged:
         _, joint = np.unique(states.codes, axis=1, return_inverse=True)
         values = np.asarray(joint, dtype=np.float64).reshape(1, -1)

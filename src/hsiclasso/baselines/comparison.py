@@ -13,7 +13,8 @@ import numpy as np
 
 from hsiclasso._checks import check_count
 from hsiclasso._types import FloatArray
-from hsiclasso.baselines.base import Baseline, Report, n_wanted
+from hsiclasso.baselines.base import Baseline, n_wanted
+from hsiclasso.baselines.job import Report
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.baselines.result import Plain
 from hsiclasso.data import Source, as_source
@@ -24,7 +25,7 @@ __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
 
 #: Names of the values of `Comparison.to_rows`.
 RECORD_FIELDS = ("method", "rank", "name", "index", "score")
-#: What stands for 0 in a denominator.
+#: Stands for 0 in a denominator.
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -41,7 +42,7 @@ class Outcome:
     indices : tuple of int
         Their columns.
     scores : tuple of float
-        What the method gives them: not comparable between methods.
+        Their scores, which are not comparable between methods.
     seconds : float
         Time of the fit; the first fit in a process may load compiled code.
     redundancy : float or None
@@ -127,26 +128,26 @@ def compare(
 ) -> Comparison:
     """Select features by several methods.
 
-    A method that cannot serve the table or the target, or has no such option, is left out, with
-    the reason; if none is left, an error gives it.
+    A method is left out, with the reason, if it cannot serve the table or the target, or does not
+    have one of the options. If no method is left, an error gives the reason.
 
     Parameters
     ----------
     X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
     y : array-like
         The target, in any form that `HSICLasso` takes.
-    n_features_to_select : int, optional
-        Features that each method is to select; ten by default, or all if there are fewer.
-    methods : sequence of str, or mapping of str to estimators, optional
-        Names in `METHODS`, by default all; or estimators of your own choice by name, whose
-        number of features is set.
-    options : mapping, optional
+    n_features_to_select : int, default=None
+        Number of features that each method selects; by default ten, or all if there are fewer.
+    methods : sequence of str, or mapping of str to estimators, default=None
+        Names in `METHODS`, by default all; or your own estimators by name, whose number of
+        features is set.
+    options : mapping, default=None
         Parameters of the methods, such as ``{"target": "counts"}``.
-    random_state : int, RandomState or Generator, optional
+    random_state : int, RandomState or Generator, default=None
         Seed of the methods that draw random numbers.
-    report : callable, optional
+    report : callable, default=None
         Called with ``"methods"`` or the title of a method and its stage, the number of units done
-        and the number in all, 0 for an unknown one.
+        and the number in all, 0 if unknown.
 
     Returns
     -------
@@ -229,7 +230,7 @@ def _run(
     given: Mapping[str, Any],
     report: Report,
 ) -> Outcome:
-    """Let one method select, or find out why it cannot."""
+    """Fit one method, or say why it cannot run."""
     title = traits_of(name).title if METHODS.get(name) is type(estimator) else name
     for option in given:
         if option not in _parameters(estimator):
@@ -264,7 +265,7 @@ def _run(
 
 @contextmanager
 def _named_warnings(title: str) -> Iterator[None]:
-    """Say of which method the warnings of a block are, unless they are about the table."""
+    """Put the name of the method in front of warnings, unless they are about the table."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

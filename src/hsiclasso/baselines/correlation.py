@@ -1,7 +1,8 @@
 r"""Linear dependence: absolute correlations, and the F-test that belongs to them.
 
-Features are compared by :math:`|r|`. With a real target too; with classes c by the correlation
-ratio, which is the multiple correlation with the indicators of the classes,
+Two features are compared by :math:`|r|`, and so are a feature and a real target. A feature and
+classes c are compared by the correlation ratio, the multiple correlation with the indicators of
+the classes,
 
 .. math:: R^2 = 1 - \frac{\text{SS}_\text{within}}{\text{SS}_\text{total}}
           = \sum_c \frac{n_c}{n}\, \bar z_c^2
@@ -12,34 +13,31 @@ outputs have a multiple correlation too, if they are not averaged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.kernels.delta import vector_codes
 from hsiclasso.kernels.scale import standardise
 
-__all__ = ["Correlation", "Span", "f_statistic", "relate_correlation"]
+__all__ = ["Correlation", "f_statistic", "relate_correlation"]
 
-#: Share of a variance that is rounding.
+#: Share of a variance that counts as a rounding error.
 _ROUNDING = 1e-14
 #: Largest F statistic of a feature.
 _LARGEST = 1e300
-#: Outputs that add less to the span of others depend on them.
+#: An output that adds less than this share to the span of the others depends on them.
 _DEPENDENT = 1e-10
-#: Entries of columns that are multiplied together: they should stay in cache.
+#: Entries of columns that are multiplied together and should fit in the cache.
 _BLOCK = 1 << 17
 
 
-def relate_correlation(job: Job, options: MeasureOptions) -> Correlation:
-    """Correlate every feature with the target."""
+def relate_correlation(job: Job, *, f_test: bool) -> Correlation:
+    """Correlate every feature with the target; its relevance is the F-test or the correlation."""
     related = Correlation(job.standardised(), _spans(job), job.n_threads)
-    if options.measure == "f":
-        # bounded, so that quotients are finite where the fit is perfect
+    if f_test:
+        # bounded: quotients stay finite where the fit is perfect
         related.relevance = np.minimum(related.f_statistic(), _LARGEST)
     return related
 
@@ -77,39 +75,23 @@ def f_statistic(relevance: FloatArray, n_samples: int, n_terms: int = 1) -> Floa
     return np.asarray(np.nan_to_num(statistic, nan=0.0))
 
 
-@dataclass(frozen=True)
-class Span:
-    """What a target spans in the space of functions on the samples.
-
-    Attributes
-    ----------
-    basis : ndarray of shape (n, m)
-        Orthonormal columns.
-    n_terms : int
-        Dimensions beside the constant.
-    """
-
-    basis: FloatArray
-    n_terms: int
+#: What a target spans: an orthonormal basis (n, m) of functions on the samples, and the number of
+#: dimensions beside the constant.
+Span = tuple[FloatArray, int]
 
 
 class Correlation:
     """Absolute correlation of features with the target, and between features.
 
-    Parameters
-    ----------
-    table : ndarray of shape (n, d)
-        Standardised columns in Fortran order, which are kept: 8 n d bytes.
-    target : list of Span
-        One or more outputs, over which the relevance is averaged.
-    n_threads : int
+    `table` (n, d) has standardised columns in Fortran order and is kept: 8 n d bytes. The
+    relevance is averaged over the outputs of `target`.
     """
 
     def __init__(self, table: FloatArray, target: list[Span], n_threads: int) -> None:
         self._columns = table.T
         self._target = target
         self._n_threads = n_threads
-        shares = [np.square(self._columns @ span.basis).sum(axis=1) for span in target]
+        shares = [np.square(self._columns @ basis).sum(axis=1) for basis, _ in target]
         self._by_output = np.sqrt(np.minimum(np.array(shares) / len(table), 1.0))
         self.relevance: FloatArray = self._by_output.mean(axis=0)
 
@@ -117,8 +99,8 @@ class Correlation:
         """F-test of every feature with the target, shape (d,); its mean over several outputs."""
         n = self._columns.shape[1]
         by_output = [
-            f_statistic(relevance, n, span.n_terms) / len(self._target)
-            for relevance, span in zip(self._by_output, self._target, strict=True)
+            f_statistic(relevance, n, n_terms) / len(self._target)
+            for relevance, (_, n_terms) in zip(self._by_output, self._target, strict=True)
         ]
         return np.asarray(np.sum(by_output, axis=0))
 
@@ -153,7 +135,7 @@ def _class_span(outputs: FloatArray) -> Span:
     counts = np.bincount(codes)
     basis = np.zeros((codes.size, counts.size))
     basis[np.arange(codes.size), codes] = 1 / np.sqrt(counts[codes])
-    return Span(basis, max(1, counts.size - 1))
+    return basis, max(1, counts.size - 1)
 
 
 def _real_span(outputs: FloatArray) -> Span:
@@ -162,4 +144,4 @@ def _real_span(outputs: FloatArray) -> Span:
     standardise(scaled, np.ones_like(scaled), at_mean=True)
     _, sizes, basis = np.linalg.svd(scaled, full_matrices=False)
     kept = sizes > _DEPENDENT * sizes[0]
-    return Span(basis[kept].T, max(1, int(np.count_nonzero(kept))))
+    return basis[kept].T, max(1, int(np.count_nonzero(kept)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, Protocol, get_args
@@ -11,7 +10,12 @@ import numpy as np
 
 from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Baseline, Job, Report, check_unused
+from hsiclasso.baselines.base import Baseline, check_unused
+from hsiclasso.baselines.binned import relate_binned
+from hsiclasso.baselines.correlation import relate_correlation
+from hsiclasso.baselines.job import Job, Report
+from hsiclasso.baselines.kernel import relate_kernel
+from hsiclasso.baselines.parzen import ParzenInformation, silverman_width
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Gaussian, as_kernel
 from hsiclasso.selectors.features import check_kernel
@@ -23,21 +27,12 @@ __all__ = [
     "MeasureOptions",
     "MeasuredBaseline",
     "dependency_matrix",
-    "silverman_width",
 ]
 
 MeasureName = Literal["mi", "parzen", "f", "correlation", "hsic", "nhsic", "nocco"]
 Bins = Literal["peng", "quantile", "levels"]
 
 _KERNEL_MEASURES = ("hsic", "nhsic", "nocco")
-#: Where the measures live; they are loaded when they are asked for.
-_HOMES = {
-    "mi": ("binned", "relate_binned"),
-    "parzen": ("parzen", "relate_parzen"),
-    "correlation": ("correlation", "relate_correlation"),
-    "f": ("correlation", "relate_correlation"),
-    "hsic": ("kernel", "relate_kernel"),
-}
 #: Most states of a column.
 _MAX_BINS = 200
 #: Columns of a matrix of dependences that are computed between two reports.
@@ -61,16 +56,7 @@ class Dependency(Protocol):
 def dependency_matrix(
     dependency: Dependency, report: Report, features: IntArray | None = None
 ) -> FloatArray:
-    """Return all dependences between features, (k, k).
-
-    Parameters
-    ----------
-    dependency : Dependency
-    report : callable
-        Told how many columns are done.
-    features : ndarray of int of shape (k,), optional
-        All by default.
-    """
+    """Return all dependences (k, k) between features; by default, between all of them."""
     features = np.arange(dependency.relevance.size) if features is None else features
     d = features.size
     matrix = np.empty((d, d))
@@ -88,26 +74,7 @@ def dependency_matrix(
 
 @dataclass(frozen=True)
 class MeasureOptions:
-    """Which measure, and how it is estimated.
-
-    Attributes
-    ----------
-    measure : str
-        ``"mi"``: mutual information of binned columns; ``"parzen"``: mutual information with
-        Parzen windows, eq. (2) of the paper; ``"correlation"``: the absolute correlation;
-        ``"f"``: the same between features, and the F-test with the target;
-        ``"hsic"``, ``"nhsic"``, ``"nocco"``: the kernel measures of the package.
-    bins : {"peng", "quantile", "levels"}
-        For ``"mi"``: three states, cut at the mean -+ `threshold` standard deviations; `n_bins`
-        states of equal size; or a state for every distinct value. Classes and labels always have
-        a state each.
-    threshold : float
-        Standard deviations from the mean at which ``"peng"`` cuts.
-    n_bins : int
-        Number of states of ``"quantile"``.
-    kernel : str, Kernel or mapping
-        Kernel of the features, as in `HSICLasso`; for ``"parzen"`` a Gaussian one, the window.
-    """
+    """Which measure, and how it is estimated; `MeasuredBaseline` documents the parameters."""
 
     measure: MeasureName = "mi"
     bins: Bins = "peng"
@@ -164,27 +131,27 @@ class MeasureOptions:
 
     def relate(self, job: Job) -> Dependency:
         """Measure the relevance of every feature, and be ready to relate features."""
-        home, name = _HOMES.get(self.measure, _HOMES["hsic"])
-        relate = getattr(importlib.import_module(f"hsiclasso.baselines.{home}"), name)
-        related: Dependency = relate(job, self)
-        return related
+        if self.measure == "mi":
+            return relate_binned(job, self)
+        if self.measure == "parzen":
+            return ParzenInformation(job, self.window(job.source.n_samples))
+        if self.measure in ("f", "correlation"):
+            return relate_correlation(job, f_test=self.measure == "f")
+        return relate_kernel(job, self.measure, self.kernel)
 
 
-def silverman_width(n_samples: int) -> float:
-    """Return the width of windows in standard deviations: Silverman's rule in two dimensions.
-
-    Examples
-    --------
-    >>> round(silverman_width(1000), 3)
-    0.316
-    """
-    return float(n_samples ** (-1 / 6))
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class MeasuredBaseline(Baseline):
-    """What methods that take any measure of dependence share."""
+    """A method that takes any measure of dependence."""
 
-    measure: MeasureName
+    measure: MeasureName = "mi"
+    bins: Bins = "peng"
+    threshold: float = 1.0
+    n_bins: int = 5
+    kernel: Any = "auto"
+    n_jobs: int | None = -1
+
+    #: Measures that the method takes.
     _measures: ClassVar[tuple[str, ...]] = get_args(MeasureName)
 
     _entries = Baseline._entries | {
@@ -192,8 +159,8 @@ class MeasuredBaseline(Baseline):
 measure : {"mi", "parzen", "correlation", "hsic", "nhsic", "nocco"}, default="mi"
         Mutual information of binned columns; mutual information with Parzen windows; the absolute
         correlation; or a kernel measure of `HSICLasso`.""",
-        "bins": """\
-bins : {"peng", "quantile", "levels"}, default="peng"
+        "measured": f"""\
+bins : {{"peng", "quantile", "levels"}}, default="peng"
         For ``"mi"``: three states, cut at the mean -+ `threshold` standard deviations as in Peng's
         program; `n_bins` states of equal size; or a state for every distinct value. A column with
         no more values than states keeps them, and so do classes and labels. A real target is cut
@@ -204,15 +171,16 @@ bins : {"peng", "quantile", "levels"}, default="peng"
         Number of states of ``"quantile"``.
     kernel : str, Kernel or mapping, default="auto"
         Kernel of the features, as in `HSICLasso`. For ``"parzen"`` it is a Gaussian kernel of one
-        width, the window: ``"auto"`` has the width :math:`n^{-1/6}` in standard deviations,
-        Silverman's rule in two dimensions.""",
-        "measured target": """\
-target : str or Target, default="auto"
+        width, the window: ``"auto"`` has the width :math:`n^{{-1/6}}` in standard deviations,
+        Silverman's rule in two dimensions.
+    target : str or Target, default="auto"
         What the target is, as in `HSICLasso`. ``"mi"`` and correlations serve values of any kind,
-        whose kernel has no meaning; other targets need a measure with kernels. With ``"parzen"``,
-        the kernel of the target is its window: ``"auto"`` has the same width as those of columns.
-        A window is never negative. It may be a matrix of affinities, that of a graph, or a
-        function of two targets. If several outputs are averaged, so is the mutual information.""",
+        and refuse a kernel of the target; other targets need a measure with kernels. With
+        ``"parzen"``, the kernel of the target is its window: ``"auto"`` has the same width as the
+        windows of columns. A window is never negative. It may be a matrix of affinities, that of a
+        graph, or a function of two targets. If several outputs are averaged, so is the mutual
+        information.
+    {Baseline._entries["n_jobs"]}""",
     }
 
     def _check(self) -> None:
@@ -221,7 +189,7 @@ target : str or Target, default="auto"
 
     def _options(self) -> MeasureOptions:
         """Return the measure, which is checked."""
-        names = [option.name for option in fields(MeasureOptions) if hasattr(self, option.name)]
+        names = [option.name for option in fields(MeasureOptions)]
         return MeasureOptions(**{name: getattr(self, name) for name in names})
 
     def _without_kernel(self) -> str:

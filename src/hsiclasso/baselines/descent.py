@@ -11,7 +11,7 @@ from hsiclasso._types import FloatArray
 
 __all__ = ["Solution", "descend", "falling"]
 
-#: Penalties between which features still join together are not brought closer than this.
+#: The search between two penalties ends at this relative distance.
 _CLOSE = 1e-6
 
 
@@ -43,7 +43,7 @@ def falling(largest: float, step: float, last: float) -> FloatArray:
     """
     if last >= largest:
         return np.array([last])
-    # a last step of next to nothing is none
+    # a tiny last step is left out
     count = int(np.ceil(np.log(last / largest) / np.log(step) - 1e-9))
     return np.append(largest * step ** np.arange(count), last)
 
@@ -64,11 +64,10 @@ def descend(
     alphas : ndarray
         Penalties, largest first.
     most : int, optional
-        Number of features at which to end. Where it is overstepped, penalties between the last
-        two are tried until it is met; if several features join at once, the last solution has
-        more.
+        Number of features at which to end. If a penalty gives more, penalties between the last
+        two are tried. If several features join at once, the last solution has more.
     stop : callable, optional
-        Tells of a solution whether the path ends before it; never before the first.
+        Takes a solution, and tells whether the path ends before it; never before the first.
 
     Returns
     -------

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from hsiclasso._checks import check_positive
 from hsiclasso._types import FloatArray
-from hsiclasso.baselines.base import ANY_TARGET, Job, Traits
-from hsiclasso.baselines.dependency import Bins, Dependency, MeasureName
+from hsiclasso.baselines.dependency import Dependency
+from hsiclasso.baselines.job import ANY_TARGET, Job, Traits
 from hsiclasso.baselines.quadratic import DenseQuadratic, QuadraticBaseline
 from hsiclasso.solvers import Certificate, Path, Penalty, Status, Stop, solve_path
-from hsiclasso.targets import Target
 
 __all__ = ["FVM"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FVM(QuadraticBaseline):
     r"""Feature selection by the feature vector machine (FVM).
 
-    The lasso between features in a space where their inner products are dependences
-    :math:`D_{kl}`, those with the target :math:`d_k`,
+    The lasso in a space where the inner products of features are their dependences
+    :math:`D_{kl}`, and those with the target :math:`d_k`,
 
     .. math:: \min_a \tfrac12 a^\top D a \qquad\text{subject to}\qquad
               |(Da - d)_k| \le \lambda / 2 \quad\text{for all } k.
@@ -34,8 +34,8 @@ class FVM(QuadraticBaseline):
     the package's coordinate descent solves. Features are ranked by :math:`|a_k|`.
 
     Mutual information is no kernel: D may have negative eigenvalues. If it has, a constant is
-    added to its diagonal. All pairs of features are compared: D takes :math:`8d^2` bytes, so that
-    at most 20,000 columns are taken.
+    added to its diagonal. All pairs of features are compared: D takes :math:`8d^2` bytes, and at
+    most 20,000 columns are taken.
 
     Parameters
     ----------
@@ -48,10 +48,8 @@ class FVM(QuadraticBaseline):
         paper needs a mutual information of half a nat. A penalty at which more than a thousand
         weights are not zero takes minutes.
     %(measure)s
-    %(bins)s
     %(shift)s
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------
@@ -83,35 +81,12 @@ class FVM(QuadraticBaseline):
     True
     """
 
+    alpha: float | None = None
+
     traits = Traits(
         "FVM", "non-linear", "convex after a shift", "dual", "low", ANY_TARGET, "n d^2 + d^3"
     )
     _remedy = "Use QPFS with n_landmarks, HSICLasso or MRMR."
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        alpha: float | None = None,
-        measure: MeasureName = "mi",
-        bins: Bins = "peng",
-        threshold: float = 1.0,
-        n_bins: int = 5,
-        kernel: Any = "auto",
-        shift: Literal["auto"] | float = "auto",
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.measure = measure
-        self.bins = bins
-        self.threshold = threshold
-        self.n_bins = n_bins
-        self.kernel = kernel
-        self.shift = shift
-        self.target = target
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         if self.alpha is not None:

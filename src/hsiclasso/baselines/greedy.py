@@ -9,15 +9,8 @@ import numpy as np
 
 from hsiclasso._checks import check_choice, check_flag, check_positive
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import (
-    ANY_TARGET,
-    Baseline,
-    Choice,
-    Job,
-    Report,
-    Traits,
-    check_unused,
-)
+from hsiclasso.baselines.base import Baseline, check_unused
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Report, Traits
 from hsiclasso.baselines.joint import (
     Estimator,
     SubsetHSIC,
@@ -26,7 +19,6 @@ from hsiclasso.baselines.joint import (
     target_matrix,
 )
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["GreedyHSIC"]
 
@@ -36,6 +28,7 @@ _DROP = 0.1
 _IDENTITY = 1e-12
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GreedyHSIC(Baseline):
     r"""Greedy feature selection with HSIC: FOHSIC forward, BAHSIC backward.
 
@@ -45,8 +38,9 @@ class GreedyHSIC(Baseline):
               \qquad \mathrm{HSIC}(S) = \frac{1}{(n-1)^2}\operatorname{tr}(K\Gamma L\Gamma)
 
     with the Gram matrix L of the target. Forward, each step adds the feature that makes HSIC
-    largest. Backward, each round drops those without which it stays largest. Unlike a ranking by
-    the HSIC of single features, either sees what features say together; neither can undo a step.
+    largest. Backward, each round drops the features without which it stays largest. Unlike a
+    ranking by the HSIC of single features, both see what features say together. Neither can undo a
+    step.
 
     Parameters
     ----------
@@ -66,7 +60,7 @@ class GreedyHSIC(Baseline):
         number.
     retune_width : bool, default=True
         With True, :math:`\sigma` is the width times the root of the number of features in the
-        subset, so that distances are means over features. With False, :math:`\sigma` is the width
+        subset: distances are means over features. With False, :math:`\sigma` is the width
         for every subset, and the kernel of many features is close to the identity.
     drop : float, default=0.1
         Backward only: share of the features that a round drops, at least one. A round never
@@ -106,28 +100,14 @@ class GreedyHSIC(Baseline):
     True
     """
 
-    traits = Traits("Greedy HSIC", "non-linear", "greedy", "none", "medium", ANY_TARGET, "n^2 d m")
+    direction: Literal["forward", "backward"] = "forward"
+    estimator: Estimator = "biased"
+    width: float | Literal["median"] = 1.0
+    retune_width: bool = True
+    drop: float = _DROP
+    n_jobs: int | None = -1
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        direction: Literal["forward", "backward"] = "forward",
-        estimator: Estimator = "biased",
-        width: float | Literal["median"] = 1.0,
-        retune_width: bool = True,
-        drop: float = _DROP,
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.direction = direction
-        self.estimator = estimator
-        self.width = width
-        self.retune_width = retune_width
-        self.drop = drop
-        self.target = target
-        self.n_jobs = n_jobs
+    traits = Traits("Greedy HSIC", "non-linear", "greedy", "none", "medium", ANY_TARGET, "n^2 d m")
 
     def _check(self) -> None:
         check_choice("direction", self.direction, ("forward", "backward"))
@@ -148,7 +128,7 @@ class GreedyHSIC(Baseline):
 
     def _choose(self, job: Job) -> Choice:
         check_samples(job, _MOST_SAMPLES)
-        coupling = target_matrix(job.target.data, job.n_samples, self.estimator)
+        coupling = target_matrix(job.target.data, job.source.n_samples, self.estimator)
         columns, features = job.standardised().T, np.flatnonzero(job.varies)
         self.width_ = (
             _median_width(columns[features], job.n_threads)
@@ -158,38 +138,21 @@ class GreedyHSIC(Baseline):
         hsic = SubsetHSIC(columns, coupling, self.width_, bool(self.retune_width), job.n_threads)
         n_wanted = min(job.n_wanted, features.size)
         if self.direction == "forward":
-            found = _forward(hsic, features, n_wanted, job.report)
+            ranked, gains, self.hsic_ = _forward(hsic, features, n_wanted, job.report)
         else:
-            found = _backward(hsic, features, n_wanted, job.report, self.drop)
-        self.hsic_ = found.hsic
-        order = found.ranked[:n_wanted]
-        return Choice(found.scores(), found.ties(), order=order)
+            ranked, gains, self.hsic_ = _backward(hsic, features, n_wanted, job.report, self.drop)
+        # scores fall along the ranking, and constant columns add nothing
+        capped = np.minimum.accumulate(gains[ranked])
+        scores = np.full(job.source.n_features, capped.min(initial=0.0))
+        scores[ranked] = capped
+        ties = np.zeros(job.source.n_features)
+        ties[ranked] = -np.arange(ranked.size)
+        return Choice(scores, ties, order=ranked[:n_wanted])
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a search found.
-
-    `ranked` (v,) has the features that vary, best first; `gains` (d,) what each added to HSIC,
-    and `hsic` (m,) that of the best of them, of the best two, and so on.
-    """
-
-    ranked: IntArray
-    gains: FloatArray
-    hsic: FloatArray
-
-    def scores(self) -> FloatArray:
-        """Gains, capped so that they fall along the ranking; what does not vary adds nothing."""
-        capped = np.minimum.accumulate(self.gains[self.ranked])
-        scores = np.full(self.gains.size, capped.min(initial=0.0))
-        scores[self.ranked] = capped
-        return scores
-
-    def ties(self) -> FloatArray:
-        """Numbers that fall along the ranking, for features that share a score."""
-        places = np.zeros(self.gains.size)
-        places[self.ranked] = -np.arange(self.ranked.size)
-        return places
+#: The features that vary, best first; what each of all features added to HSIC (d,); and the HSIC of
+#: the best feature, of the best two, and so on.
+_Found = tuple[IntArray, FloatArray, FloatArray]
 
 
 def _forward(hsic: SubsetHSIC, features: IntArray, n_wanted: int, report: Report) -> _Found:
@@ -212,7 +175,7 @@ def _forward(hsic: SubsetHSIC, features: IntArray, n_wanted: int, report: Report
         left, sums = np.delete(left, best), np.delete(sums, best)
         report("features", size, n_wanted)
     rest = left[np.argsort(-sums, kind="stable")]
-    return _Found(np.append(np.array(order, dtype=np.int64), rest), gains, np.array(found))
+    return np.append(np.array(order, dtype=np.int64), rest), gains, np.array(found)
 
 
 def _backward(
@@ -238,18 +201,18 @@ def _backward(
         left = np.delete(left, first)
         report("features dropped", features.size - left.size, features.size)
     ranked = np.concatenate([np.zeros(0, dtype=np.int64), *dropped])[::-1]
-    return _Found(ranked, gains, found)
+    return ranked, gains, found
 
 
 def _n_dropped(size: int, n_wanted: int, drop: float) -> int:
-    """Features to drop of so many; those that are wanted go one by one, to be ranked."""
+    """Number of features to drop out of `size`; wanted ones go one by one, to be ranked."""
     if size <= n_wanted:
         return 1
     return min(max(1, int(drop * size)), size - n_wanted)
 
 
 def _check_sight(hsic: SubsetHSIC, distances: FloatArray, size: int) -> None:
-    """Raise if the kernel sees no two samples together, which leaves nothing to compare."""
+    """Raise if the kernel of any two samples is 0: then all subsets have the same HSIC."""
     nearest = min(float(distances[i, :i].min()) for i in range(1, len(distances)))
     if hsic.gamma(size) * nearest > -np.log(_IDENTITY):
         raise InvalidInputError(
@@ -260,7 +223,7 @@ def _check_sight(hsic: SubsetHSIC, distances: FloatArray, size: int) -> None:
 
 
 def _median_width(columns: FloatArray, n_threads: int) -> float:
-    """Width of one feature of (k, n), from the median of the distances in all."""
+    """Width of one feature, from the median distance between samples in all columns (k, n)."""
     k, n = columns.shape
     distances = squared_distances(columns, n_threads)
     median = float(np.median(np.concatenate([distances[i, :i] for i in range(1, n)])))

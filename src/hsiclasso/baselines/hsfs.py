@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,12 +15,12 @@ from hsiclasso._checks import (
     check_whole,
 )
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Choice, Job, Report, Traits
+from hsiclasso.baselines.base import Baseline
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.joint import check_samples, target_matrix
-from hsiclasso.baselines.parts import for_parts
-from hsiclasso.baselines.projection import Limits, ProjectedHSIC, Solution, maximise
+from hsiclasso.baselines.projection import ProjectedHSIC, Solution, maximise
+from hsiclasso.dependence import Threads
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["HSFS"]
 
@@ -31,7 +31,7 @@ _MOST_PAIRS = 2.5e8
 _MOST_WEIGHTS = 100_000
 #: Components by default.
 _COMPONENTS = 3
-#: The first penalty, beside the one at which the start would lose all its columns at once.
+#: The first penalty, relative to the one at which the start would lose all columns at once.
 _FIRST = 0.1
 #: Penalties rise by this factor.
 _STEP = 2.0
@@ -43,6 +43,7 @@ _HALVINGS = 8
 _TOO_FAR = 10
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HSFS(Baseline):
     r"""Hilbert-Schmidt feature selection.
 
@@ -81,7 +82,7 @@ class HSFS(Baseline):
         iterations end.
     %(target)s
     random_state : int, Generator, RandomState or None, default=None
-        Source of the starts.
+        Source of randomness of the starts.
     n_jobs : int, default=-1
         Number of threads, which share the restarts; -1 for all cores.
 
@@ -111,13 +112,13 @@ class HSFS(Baseline):
     :math:`\lambda\sum_j t_j` is the same problem without its corners, which L-BFGS-B solves. A
     column with :math:`t_j = 0` may be held there by an unfit :math:`u_j`: those with
     :math:`\sum_i |\partial \mathrm{HSIC} / \partial W_{ij}| > \lambda` are released until there
-    are none. From a random W most penalties lead straight to 0, so that every restart begins at
-    a small one and follows it up.
+    are none. From a random W most penalties lead straight to 0. Therefore every restart begins at
+    a small penalty and raises it.
 
     A column is penalised by its largest weight alone: further components that repeat the first
     one cost nothing and widen the projection. In practice solutions often have rank 1, and the
     number of components matters little. Relations that are even in a feature, such as
-    :math:`y = x^2`, are easily missed beside monotone ones.
+    :math:`y = x^2`, are easily missed if there are monotone ones.
 
     References
     ----------
@@ -133,34 +134,18 @@ class HSFS(Baseline):
     [3, 7]
     """
 
+    n_components: int | Literal["auto", "full"] = "auto"
+    alpha: float | None = None
+    width: float = 1.0
+    n_restarts: int = 5
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: Any = None
+    n_jobs: int | None = -1
+
     traits = Traits(
         "HSFS", "non-linear", "non-convex", "none", "low", ANY_TARGET, "n^2 q + n d q per step"
     )
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        n_components: int | Literal["auto", "full"] = "auto",
-        alpha: float | None = None,
-        width: float = 1.0,
-        n_restarts: int = 5,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        target: str | Target = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_components = n_components
-        self.alpha = alpha
-        self.width = width
-        self.n_restarts = n_restarts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         if isinstance(self.n_components, str):
@@ -183,14 +168,14 @@ class HSFS(Baseline):
         check_samples(job, _MOST_SAMPLES)
         features = np.flatnonzero(job.varies)
         q = self._n_components(job, features.size)
-        coupling = target_matrix(job.target.data, job.n_samples)
+        coupling = target_matrix(job.target.data, job.source.n_samples)
         columns = np.ascontiguousarray(job.standardised().T[features])
         hsic = ProjectedHSIC(columns, coupling, float(self.width))
         rng = as_generator(self.random_state)
-        # of a pair of projected samples, the expected squared distance is that of the width
+        # two projected samples are expected to be one width apart
         scale = self.width / np.sqrt(2 * q * max(1, features.size))
         starts = [scale * rng.standard_normal((q, features.size)) for _ in range(self.n_restarts)]
-        search = _Search(hsic, Limits(self.max_iter, self.tol), job.n_threads, job.report)
+        search = _Search(hsic, self.max_iter, self.tol, job)
         if not features.size:
             found = [Solution(start, start, self.alpha or 0.0, 0.0, 0) for start in starts]
         elif self.alpha is None:
@@ -200,12 +185,12 @@ class HSFS(Baseline):
         best = _best(found)
         self.objectives_ = np.array([solution.objective for solution in found])
         self.n_iter_ = max(1, search.n_iter)
-        self._keep(best, features, job.n_features)
+        self._keep(best, features, job.source.n_features)
         return self._choice(best, features, job)
 
     def _n_components(self, job: Job, n_varying: int) -> int:
         """Return the number of components, if the problem is not too large."""
-        n, d = job.n_samples, job.n_features
+        n, d = job.source.n_samples, job.source.n_features
         if self.n_components == "auto":
             q = min(_COMPONENTS, job.n_wanted)
         elif self.n_components == "full":
@@ -234,7 +219,7 @@ class HSFS(Baseline):
         self.stationarity_ = best.stationarity if features.size else 0.0
 
     def _choice(self, best: Solution, features: IntArray, job: Job) -> Choice:
-        scores, ties = np.zeros(job.n_features), np.zeros(job.n_features)
+        scores, ties = np.zeros(job.source.n_features), np.zeros(job.source.n_features)
         scores[features] = best.sizes
         ties[features] = np.abs(best.gradient).sum(axis=0)
         unsolved = ""
@@ -252,20 +237,20 @@ class HSFS(Baseline):
         return Choice(scores, ties, message, fill=fill, unsolved=unsolved)
 
 
+@dataclass
 class _Search:
-    """Following stationary points from several starts."""
+    """Follows stationary points from several starts."""
 
-    def __init__(self, hsic: ProjectedHSIC, limits: Limits, n_threads: int, report: Report) -> None:
-        self.hsic = hsic
-        self.limits = limits
-        self.n_threads = n_threads
-        self.report = report
-        self.n_iter = 0
-        self.n_solved = 0
+    hsic: ProjectedHSIC
+    max_iter: int
+    tol: float
+    job: Job
+    n_iter: int = 0
+    n_solved: int = 0
 
     def to_penalty(self, starts: Sequence[FloatArray], alpha: float) -> list[Solution]:
         """Follow each start up to a penalty."""
-        return self._each(starts, lambda start: self._rise(start, alpha), known=True)
+        return self._each(starts, lambda start: self._rise(start, alpha), len(starts))
 
     def to_count(self, starts: Sequence[FloatArray], n_wanted: int) -> list[Solution]:
         """Follow the starts to a large penalty at which the best has as many columns as wanted."""
@@ -295,28 +280,24 @@ class _Search:
         return low
 
     def _all_at(self, starts: Sequence[FloatArray], alpha: float) -> list[Solution]:
-        return self._each(starts, lambda start: maximise(self.hsic, start, alpha, self.limits))
+        return self._each(starts, lambda start: self._maximise(start, alpha))
+
+    def _maximise(self, start: FloatArray, alpha: float) -> Solution:
+        return maximise(self.hsic, start, alpha, max_iter=self.max_iter, tol=self.tol)
 
     def _each(
         self,
         starts: Sequence[FloatArray],
         solve: Callable[[FloatArray], Solution],
-        known: bool = False,
+        total: int = 0,
     ) -> list[Solution]:
-        """Solve from each start on threads; it is `known` if this is all there is to do."""
-        found: list[Solution | None] = [None] * len(starts)
-        before, total = self.n_solved, len(starts) if known else 0
-
-        def work(part: slice) -> None:
-            found[part.start] = solve(starts[part.start])
-
-        def report(done: int) -> None:
-            self.report("restarts", before + done, total)
-
-        for_parts(work, len(starts), 1, self.n_threads, report)
-        self.n_solved += len(starts)
-        solutions = [solution for solution in found if solution is not None]
-        self.n_iter += sum(solution.n_iter for solution in solutions)
+        """Solve from each start on threads; `total` is the number of solutions in all, if known."""
+        solutions = []
+        for solution in Threads(self.job.n_threads).map(solve, starts):
+            solutions.append(solution)
+            self.n_iter += solution.n_iter
+            self.n_solved += 1
+            self.job.report("restarts", self.n_solved, total)
         return solutions
 
     def _first_penalty(self, start: FloatArray) -> float:
@@ -328,10 +309,10 @@ class _Search:
         """Follow a start from a small penalty to a given one."""
         first = min(alpha, self._first_penalty(weights))
         n_steps = int(np.ceil(np.log(alpha / first) / np.log(_STEP)))
-        solution = maximise(self.hsic, weights, first, self.limits)
+        solution = self._maximise(weights, first)
         n_iter = solution.n_iter
         for penalty in np.geomspace(first, alpha, n_steps + 1)[1:]:
-            solution = maximise(self.hsic, solution.weights, float(penalty), self.limits)
+            solution = self._maximise(solution.weights, float(penalty))
             n_iter += solution.n_iter
         return replace(solution, n_iter=n_iter)
 

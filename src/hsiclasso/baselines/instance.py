@@ -1,8 +1,9 @@
-"""The instance-wise non-linear lasso, which selects samples: why it is no feature selection."""
+"""The instance-wise non-linear lasso, which selects samples, not features."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["InstanceWiseLasso"]
 _ALPHA_RATIO = 0.01
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Regression by the instance-wise non-linear lasso.
 
@@ -33,7 +35,7 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     :math:`\lambda = n\alpha`.
 
     A coefficient belongs to a sample, not to a feature: the model keeps few samples, but compares
-    with them in all features, and so selects none. The second example shows it.
+    others with them in all features. It selects no features, as the second example shows.
 
     Parameters
     ----------
@@ -59,14 +61,14 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     support_ : ndarray of int
         Samples that are kept: those with a coefficient.
     support_vectors_ : ndarray of shape (n_support, n_features_in_)
-        The same, with standardised features.
+        Their standardised features.
     intercept_ : float
     alpha_ : float
         Penalty.
     width_ : float
         Width of the kernel.
     mean_, scale_ : ndarray of shape (n_features_in_,)
-        Mean and standard deviation of the features; 1 for that of a constant one.
+        Mean and standard deviation of the features; a constant feature has the deviation 1.
     n_features_in_ : int
     n_iter_ : int
         Sweeps of coordinate descent.
@@ -85,28 +87,18 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     (True, True)
 
     Few samples are kept, and the third feature does not matter to y. Yet the prediction changes
-    with each of the three, for it is made of distances in all of them:
+    with each of the three, because it depends on distances in all of them:
 
     >>> [bool(np.ptp(model.predict(np.eye(3)[[k]] * [[-1], [1]])) > 1e-3) for k in range(3)]
     [True, True, True]
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float | None = None,
-        alpha_ratio: float | None = None,
-        width: float | Literal["median"] = "median",
-        fit_intercept: bool = True,
-        tol: float = 1e-6,
-        max_iter: int = 100_000,
-    ) -> None:
-        self.alpha = alpha
-        self.alpha_ratio = alpha_ratio
-        self.width = width
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+    alpha: float | None = None
+    alpha_ratio: float | None = None
+    width: float | Literal["median"] = "median"
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 100_000
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model.

@@ -73,48 +73,15 @@ class Traits:
 
 @dataclass(frozen=True)
 class Job:
-    """What a method is asked to do; the table is already checked.
+    """A table and a target, both checked, and how many features to select."""
 
-    Attributes
-    ----------
-    source : Source
-        The table, without missing values.
-    target : Prepared
-        The target, of a kind that the method serves.
-    n_wanted : int
-        Number of features to select.
-    varies : ndarray of bool of shape (d,)
-        False for constant columns, which are never selected.
-    traits : Traits
-        Those of the method.
-    report : callable
-        Told how far long work is.
-    n_threads : int
-        Threads to use.
-    """
-
-    source: Source
-    target: Prepared
-    n_wanted: int
-    varies: BoolArray
+    source: Source  # without missing values
+    target: Prepared  # of a kind that the method serves
+    n_wanted: int  # features to select
+    varies: BoolArray  # (d,), False for constant columns, which are never selected
     traits: Traits
-    report: Report
+    report: Report  # told how far long work is
     n_threads: int = 1
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.source.n_samples
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
-        return self.source.n_features
-
-    @property
-    def kind(self) -> str:
-        """Kind of the target."""
-        return self.target.target.name
 
     @property
     def by_class(self) -> bool:
@@ -123,19 +90,18 @@ class Job:
         return isinstance(target, ValueTarget) and target.by_class
 
     def outputs(self, problem: str) -> Values:
-        """Return the outputs of a target of values; raise if it is of another kind.
-
-        The message says the `problem` that the method has with other kinds, and a remedy.
-        """
+        """Return the values of the target, or raise: `problem` says why other kinds will not do."""
         if not isinstance(self.target.data, Values):
-            raise InvalidInputError(f"y is a target of the kind {self.kind!r}, {problem}")
+            raise InvalidInputError(
+                f"y is a target of the kind {self.target.target.name!r}, {problem}"
+            )
         return self.target.data
 
     def check_numbers(self) -> None:
         """Raise if a column holds labels, between which there are no distances."""
         if self.source.uniform_kind in ("number", "bool"):
             return
-        for column in range(self.n_features):
+        for column in range(self.source.n_features):
             if self.source.kind(column) in ("category", "text"):
                 raise InvalidInputError(
                     f"column {self.source.name(column)!r} holds labels, but {self.traits.title} "
@@ -148,7 +114,7 @@ class Job:
         Constant columns are zero.
         """
         self.check_numbers()
-        table = self.source.block(slice(0, self.n_features))
+        table = self.source.block(slice(0, self.source.n_features))
         table[:, ~self.varies] = 0.0
         # divide by the largest value first: squares of huge numbers overflow
         for _ in range(2):  # twice, because a large mean leaves rounding errors
@@ -160,29 +126,18 @@ class Job:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a method found.
+    """What a method found."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (d,)
-        Score of every feature, larger for better: features not selected are ranked by it.
-    ties : ndarray of shape (d,) or None
-        Ranks features of equal score.
-    message : str
-        What the method says about this run, in a sentence.
-    order : ndarray of int or None
-        Selected features, best first, none twice. None for those with a score above 0, best
-        first, of which there are at most `n_features_to_select`.
-    fill : bool
-        Whether to add features by score if the method selects fewer than wanted. With False,
-        `order` is taken as it is.
-    unsolved : str
-        What did not converge, and a remedy, in a sentence; empty if everything did.
-    """
-
+    #: Score (d,) of every feature, larger for better: features not selected are ranked by it.
     scores: FloatArray
+    #: Ranks (d,) features of equal score.
     ties: FloatArray | None = None
+    #: What the method says about this run, in a sentence.
     message: str = ""
+    #: Selected features, best first, none twice. None for those with a score above 0, best first,
+    #: at most `n_features_to_select` of them.
     order: IntArray | None = None
+    #: Whether to add features by score if the method selects fewer than wanted.
     fill: bool = True
+    #: What did not converge, and a remedy, in a sentence; empty if everything did.
     unsolved: str = ""

@@ -4,7 +4,7 @@ Both estimators are linear in the Gram matrix K of the columns,
 
 .. math:: \mathrm{HSIC} = \langle K, C\rangle = \sum_{i,l} K_{il} C_{il},
 
-with a matrix C that the target alone decides, so that it is made once:
+with a matrix C that depends on the target alone and is made once:
 
 ==========  ==========================================================================
 biased      :math:`C = \Gamma L \Gamma / (n-1)^2`
@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Job
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.kernel import NOTHING_LEFT, target_gram
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.errors import InvalidInputError
@@ -49,7 +49,7 @@ _COLUMNS = 16
 
 def check_samples(job: Job, most: int) -> None:
     """Raise if a matrix of all pairs of samples would be too large."""
-    n = job.n_samples
+    n = job.source.n_samples
     if n > most:
         raise InvalidInputError(
             f"n_samples={n}, but {job.traits.title} holds matrices of all pairs of samples and "
@@ -59,22 +59,7 @@ def check_samples(job: Job, most: int) -> None:
 
 
 def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> FloatArray:
-    r"""Make the matrix C of a target, :math:`\mathrm{HSIC} = \langle K, C\rangle`.
-
-    Parameters
-    ----------
-    data : TargetData
-        The target together with its kernel.
-    n : int
-        Number of samples; at least 4 for the unbiased estimator.
-    estimator : {"biased", "unbiased"}, default="biased"
-        See the top of this module.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        Symmetric.
-    """
+    r"""Make the symmetric matrix C (n, n) of a target; the unbiased estimator needs 4 samples."""
     if estimator == "unbiased" and n < 4:
         raise InvalidInputError(
             f"n_samples={n}, but the unbiased estimator needs 4 or more: add rows, or take "
@@ -82,7 +67,7 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
         )
     matrix = target_gram(data, n)
     size = float(np.linalg.norm(matrix))
-    # either centring removes terms a_i + a_l, so that L may have lost some of them already
+    # both estimators remove terms a_i + a_l: it does no harm to centre L first
     matrix -= matrix.mean(axis=0)
     matrix -= matrix.mean(axis=1)[:, None]
     if np.linalg.norm(matrix) <= NOTHING * size:
@@ -103,20 +88,9 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
 def squared_distances(
     columns: FloatArray, n_threads: int, out: FloatArray | None = None
 ) -> FloatArray:
-    """Squared distances between samples, the columns of (k, n).
+    """Add squared distances in contiguous columns (k, n) to `out` (n, n), by default to zeros.
 
-    Parameters
-    ----------
-    columns : ndarray of shape (k, n)
-        Contiguous.
-    n_threads : int
-    out : ndarray of shape (n, n), optional
-        Matrix to add them to, in place.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        They are below the diagonal; on it and above it are zeros, or what `out` has there.
+    Only what lies below the diagonal is changed.
     """
     from hsiclasso.baselines._joint_loops import add_distances
 
@@ -135,33 +109,21 @@ class SubsetHSIC:
     r"""HSIC of subsets of columns under one Gaussian kernel, with a target.
 
     .. math:: K_{il} = \exp\Big(-\frac{1}{2\sigma^2}\sum_{j \in S}(x_{ji} - x_{jl})^2\Big)
-
-    Attributes
-    ----------
-    columns : ndarray of shape (d, n)
-        Standardised columns, contiguous.
-    coupling : ndarray of shape (n, n)
-        The target's matrix C.
-    width : float
-        :math:`\sigma` of one column.
-    retune : bool
-        Whether :math:`\sigma` grows with the root of the size of the subset.
-    n_threads : int
     """
 
-    columns: FloatArray
-    coupling: FloatArray
-    width: float
-    retune: bool
+    columns: FloatArray  # (d, n), standardised, contiguous
+    coupling: FloatArray  # (n, n), the matrix C of the target
+    width: float  # sigma of one column
+    retune: bool  # whether sigma grows with the root of the size of the subset
     n_threads: int
 
     @cached_property
     def trace(self) -> float:
-        """What samples paired with themselves add to any HSIC: the kernel is 1 there."""
+        """Part of any HSIC from samples paired with themselves, where the kernel is 1."""
         return float(np.trace(self.coupling))
 
     def gamma(self, size: int) -> float:
-        """Return what squared distances in a subset of that size are multiplied with."""
+        """Return the factor of squared distances in the kernel of a subset of that size."""
         return 0.5 / (self.width**2 * (size if self.retune else 1))
 
     def distances(self, subset: IntArray) -> FloatArray:
@@ -175,10 +137,10 @@ class SubsetHSIC:
     def pair_sums(
         self, distances: FloatArray, size: int, candidates: IntArray, sign: Literal[-1, 0, 1]
     ) -> FloatArray:
-        """Return the part of HSIC from pairs of distinct samples, for a subset of that size.
+        """Return the part of HSIC from pairs of distinct samples, each pair once.
 
-        It is that of the subset of the distances with one candidate more (sign 1) or less (-1).
-        All of HSIC is twice that plus `trace`, in which small differences may drown.
+        The subset, of that size, is the one of the distances with one candidate more (sign 1) or
+        less (-1). The whole HSIC is twice this part plus `trace`, which may hide small differences.
         """
         from hsiclasso.baselines._joint_loops import sum_over_candidates
 

@@ -1,4 +1,4 @@
-"""Kernels of features and target, as the methods of the comparison use them."""
+"""Dependences between features and the target by kernels, and the Gram matrix of a target."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions
+from hsiclasso.baselines.job import Job
 from hsiclasso.dependence import Problem, relate
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import HSIC, Measure, Samples, as_measure
@@ -29,7 +28,7 @@ from hsiclasso.targets.objects import pairwise_gram
 
 __all__ = ["NOTHING_LEFT", "KernelDependency", "relate_features", "relate_kernel", "target_gram"]
 
-#: What is said of a target that does not vary.
+#: The error of a target that does not vary.
 NOTHING_LEFT = "Nothing of the target is left after centring: nothing can depend on it."
 #: Relative error of the features' matrices.
 _GRAM_ERROR = 1e-6
@@ -42,18 +41,11 @@ _ROWS = 256
 def relate_features(job: Job, kernel: Any, measure: Measure, gram_error: float) -> Problem:
     """Give the features their kernels, and measure the relevance of every feature.
 
-    Parameters
-    ----------
-    job : Job
-    kernel : str, Kernel or mapping
-        Kernels of the features, as in `HSICLasso`.
-    measure : Measure
-    gram_error : float
-        Relative error allowed to the matrix of each feature.
+    `kernel` is as in `HSICLasso`; `gram_error` bounds the relative error of each Gram matrix.
     """
     features = resolve_features(
         job.source,
-        Samples(job.n_samples),
+        Samples(job.source.n_samples),
         kernel=kernel,
         joint=None,
         covariates=np.zeros(0, dtype=np.int64),
@@ -68,10 +60,9 @@ def relate_features(job: Job, kernel: Any, measure: Measure, gram_error: float) 
     return relate(features, target, measure, n_threads=job.n_threads, progress=job.report)
 
 
-def relate_kernel(job: Job, options: MeasureOptions) -> KernelDependency:
+def relate_kernel(job: Job, measure: str, kernel: Any) -> KernelDependency:
     """Measure the dependence of every feature on the target by HSIC, normalised HSIC or NOCCO."""
-    measure = as_measure(options.measure)
-    return KernelDependency(relate_features(job, options.kernel, measure, _GRAM_ERROR))
+    return KernelDependency(relate_features(job, kernel, as_measure(measure), _GRAM_ERROR))
 
 
 class KernelDependency:
@@ -79,10 +70,6 @@ class KernelDependency:
 
     It is never negative, except with a target whose affinities are indefinite: a negative
     relevance counts as 0.
-
-    Parameters
-    ----------
-    problem : Problem
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,19 +13,19 @@ from sklearn.linear_model import enet_path, lars_path
 
 from hsiclasso._checks import check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import VALUE_TARGET, Baseline, Choice, Job, Traits
+from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.descent import descend, falling
-from hsiclasso.targets import Target
+from hsiclasso.baselines.job import VALUE_TARGET, Choice, Job, Traits
 
 __all__ = ["LassoPath"]
 
-#: Steps of the exact path that features which leave may take, beside a quarter of those wanted.
+#: Spare steps of the exact path for features that leave; a quarter of those wanted is added.
 _SPARE_STEPS = 8
-#: Largest violation of the optimality conditions of an exact path, beside the largest penalty.
+#: Largest violation of the optimality conditions of an exact path, relative to the largest penalty.
 _OPTIMAL = 1e-7
-#: Coefficients of standardised columns and target that are rounding, where a feature leaves.
+#: Smaller coefficients of standardised columns and target are rounding errors.
 _NO_COEFFICIENT = 1e-12
-#: Penalties that are this small, beside the largest, are 0 to the exact path.
+#: Smaller penalties, relative to the largest, count as 0 on the exact path.
 _ZERO = 1e-6
 #: Penalties of a path that is not exact fall by this factor, to this share of the largest.
 _STEP = 0.9
@@ -35,25 +36,12 @@ _JOINING = 10
 
 @dataclass(frozen=True)
 class LinearFit:
-    """A solution of the lasso.
+    """A solution of the lasso."""
 
-    Attributes
-    ----------
-    alpha : float
-        Penalty.
-    active : ndarray of int of shape (a,)
-        Features with a coefficient.
-    coef : ndarray of shape (q, a)
-        Their coefficients, for each of q outputs.
-    n_iter : int
-        Steps or sweeps.
-    converged : bool
-    """
-
-    alpha: float
-    active: IntArray
-    coef: FloatArray
-    n_iter: int
+    alpha: float  # penalty
+    active: IntArray  # (a,), features with a coefficient
+    coef: FloatArray  # (q, a), their coefficients, for each of q outputs
+    n_iter: int  # steps or sweeps
     converged: bool = True
 
     @property
@@ -62,6 +50,7 @@ class LinearFit:
         return self.active.size
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LassoPath(Baseline):
     r"""Feature selection by the lasso: linear dependence only.
 
@@ -74,8 +63,8 @@ class LassoPath(Baseline):
     penalty falls until there are as many features as wanted: the solution is the one just before
     another feature would enter.
 
-    Two classes are a target of -1 and 1, more are one output of zeros and ones for each; several
-    real outputs are standardised.
+    Two classes become -1 and 1; more classes become an output of zeros and ones each. Several real
+    outputs are standardised.
 
     Parameters
     ----------
@@ -125,23 +114,12 @@ class LassoPath(Baseline):
     array([7, 3])
     """
 
+    alpha: float | None = None
+    tol: float = 1e-8
+    max_iter: int = 10_000
+
     _many_blas_threads = True
     traits = Traits("Lasso", "linear", "convex", "primal", "high", VALUE_TARGET, "n d m")
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        alpha: float | None = None,
-        target: str | Target = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 10_000,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.target = target
-        self.tol = tol
-        self.max_iter = max_iter
 
     def _check(self) -> None:
         if self.alpha is not None:
@@ -159,7 +137,7 @@ class LassoPath(Baseline):
         problem = _Problem(table, outputs / size, self.tol, self.max_iter)
         fits = self._solve(problem, size, job)
         fit = fits[-1]
-        coef = np.zeros((outputs.shape[1], job.n_features))
+        coef = np.zeros((outputs.shape[1], job.source.n_features))
         coef[:, fit.active] = fit.coef * size
         scores = np.linalg.norm(coef, axis=0)
         self.coef_ = coef[0] if outputs.shape[1] == 1 else coef
@@ -176,7 +154,7 @@ class LassoPath(Baseline):
         return Choice(scores, problem.relevance, message, fill=fill, unsolved=unsolved)
 
     def _solve(self, problem: _Problem, size: float, job: Job) -> list[LinearFit]:
-        """Find the solution with as many features as wanted, or at the penalty; it is the last."""
+        """Solve down to as many features as wanted, or to the penalty; the last solution counts."""
         most = self.n_features_to_select if self.alpha is not None else job.n_wanted
         last = 0.0 if self.alpha is None else self.alpha / size
         largest = float(problem.relevance.max())
@@ -196,16 +174,19 @@ class LassoPath(Baseline):
         return descend(solve, falling(largest, _STEP, last or largest * _LAST), most=most)
 
 
+@dataclass(frozen=True)
 class _Problem:
     """The lasso of standardised columns (n, d) and centred outputs (n, q)."""
 
-    def __init__(self, table: FloatArray, outputs: FloatArray, tol: float, max_iter: int) -> None:
-        self.table = table
-        self.outputs = outputs
-        self._tol = tol
-        self._max_iter = max_iter
-        #: Least penalty that keeps a feature out of an empty model.
-        self.relevance = self._gradient(outputs)
+    table: FloatArray
+    outputs: FloatArray
+    tol: float
+    max_iter: int
+
+    @cached_property
+    def relevance(self) -> FloatArray:
+        """Least penalty that keeps each feature out of an empty model."""
+        return self._gradient(self.outputs)
 
     def _gradient(self, residual: FloatArray) -> FloatArray:
         """Return the norms of the gradient of all features."""
@@ -213,13 +194,13 @@ class _Problem:
         return norms
 
     def exact(self, most: int | None, last: float) -> LinearFit | None:
-        """Follow the exact path of one output; None if it is defeated by ties or rounding."""
+        """Follow the exact path of one output; None if ties or rounding errors defeat it."""
         n, d = self.table.shape
         y = self.outputs[:, 0]
         features = min(d, n) if most is None else most
         steps = features + features // 4 + _SPARE_STEPS
         while True:
-            steps = min(steps, self._max_iter)
+            steps = min(steps, self.max_iter)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 # its tolerances are absolute: for penalties below 1, and for columns of norm 1
@@ -231,7 +212,7 @@ class _Problem:
             coefs[np.abs(coefs) < _NO_COEFFICIENT] = 0.0
             found = _first_of_size(alphas, coefs, most)
             cut_short = n_iter >= steps and alphas[-1] > last + _ZERO
-            if found is not None or not cut_short or steps == self._max_iter:
+            if found is not None or not cut_short or steps == self.max_iter:
                 break
             steps *= 2
         if found is None:
@@ -264,7 +245,7 @@ class _Problem:
                 sweeps = max(sweeps, done)
             slopes = self._gradient(self.outputs - self.table[:, working] @ coef.T)
             slopes[working] = 0.0
-            new = np.flatnonzero(slopes > alpha * (1 + np.sqrt(self._tol)))
+            new = np.flatnonzero(slopes > alpha * (1 + np.sqrt(self.tol)))
             if not new.size or not converged:
                 break
             new = new[np.argsort(-slopes[new], kind="stable")][: max(_JOINING, working.size)]
@@ -282,7 +263,7 @@ class _Problem:
             _, coefs, _, sweeps = enet_path(
                 np.asfortranarray(self.table[:, working]), target, l1_ratio=1.0, alphas=[alpha],
                 coef_init=np.asfortranarray(coef) if target.ndim > 1 else coef[0],
-                tol=self._tol, max_iter=self._max_iter, return_n_iter=True,
+                tol=self.tol, max_iter=self.max_iter, return_n_iter=True,
             )  # fmt: skip
         coef = coefs[..., 0] if target.ndim > 1 else coefs.T
         return coef, int(sweeps[0]), not caught

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from hsiclasso._checks import check_choice, check_count
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.dependency import Bins, Dependency, MeasuredBaseline, MeasureName
+from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline
+from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["MRMR"]
 
@@ -21,6 +21,7 @@ _FLOOR = 1e-3
 _COPY = 1 - 1e-12
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MRMR(MeasuredBaseline):
     r"""Feature selection by minimum redundancy and maximum relevance (mRMR).
 
@@ -29,8 +30,8 @@ class MRMR(MeasuredBaseline):
     .. math:: I(x_j; y) - \frac1{|S|}\sum_{s \in S} I(x_j; x_s)
 
     (``"difference"``, MID) or the largest quotient of the two terms (``"quotient"``, MIQ), where S
-    are the features chosen so far. Each choice updates the mean: m features cost m comparisons of
-    one column with all.
+    is the set of features chosen so far. Each choice updates the mean: m features cost m
+    comparisons of one column with all.
 
     Parameters
     ----------
@@ -42,12 +43,10 @@ class MRMR(MeasuredBaseline):
         Parzen windows. ``"f"``: the F-test with the target and the absolute correlation between
         features, as in the package mrmr_selection; ``"correlation"`` takes the correlation with
         the target too. The others are the kernel measures of `HSICLasso`.
-    %(bins)s
     pool : int, default=None
         Consider only this many features, those of the largest relevance. No more are selected
         unless `n_features_to_select` says so. By default all features are considered.
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------
@@ -71,32 +70,10 @@ class MRMR(MeasuredBaseline):
     4
     """
 
-    traits = Traits("mRMR", "non-linear", "greedy", "none", "high", ANY_TARGET, "n d m")
+    scheme: Literal["difference", "quotient"] = "difference"
+    pool: int | None = None
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        scheme: Literal["difference", "quotient"] = "difference",
-        measure: MeasureName = "mi",
-        bins: Bins = "peng",
-        threshold: float = 1.0,
-        n_bins: int = 5,
-        kernel: Any = "auto",
-        pool: int | None = None,
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.scheme = scheme
-        self.measure = measure
-        self.bins = bins
-        self.threshold = threshold
-        self.n_bins = n_bins
-        self.kernel = kernel
-        self.pool = pool
-        self.target = target
-        self.n_jobs = n_jobs
+    traits = Traits("mRMR", "non-linear", "greedy", "none", "high", ANY_TARGET, "n d m")
 
     def _check(self) -> None:
         check_choice("scheme", self.scheme, ("difference", "quotient"))

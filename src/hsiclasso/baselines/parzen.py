@@ -8,30 +8,28 @@ evaluated at the samples themselves,
           \hat p_{uv}(i) = \frac1n \sum_j K_u(i, j) K_v(i, j), \quad
           \hat p_u(i) = \frac1n \sum_j K_u(i, j),
 
-in nats. The constants that make a window integrate to one cancel, so that anything that is not
-negative serves as the window of a target: Gaussian windows of numbers, equality of labels
+in nats. The constants that make a window integrate to one cancel. Therefore anything that is not
+negative serves as the window of a target: a Gaussian kernel of numbers, equality of labels
 (:math:`\hat p_{uv}` is then the estimate within a class), affinities, graph kernels.
 
-Every pair of samples is looked at, O(n^2) for two columns, at the cost of a few operations in
-single precision: estimates are off by less than 1e-6. Factors of low rank would not be faster up
-to about five thousand samples, since windows are narrow and their matrices of rank 60 and more.
-Only the mean log density of each feature is kept.
+Two columns take O(n^2) operations in single precision, a few for each pair of samples; estimates
+are off by less than 1e-6. Factors of low rank would not be faster up to about five thousand
+samples, because windows are narrow and their matrices have rank 60 or more. Only the mean log
+density of each feature is kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
-from hsiclasso.baselines.base import Job
-from hsiclasso.baselines.dependency import MeasureOptions, silverman_width
+from hsiclasso._types import Columns, FloatArray, IntArray
+from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.kernel import target_gram
 from hsiclasso.baselines.parts import for_parts
-from hsiclasso.data import Source
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Gaussian
 from hsiclasso.kernels.base import ProductKernel
@@ -40,7 +38,7 @@ from hsiclasso.targets import Censored, Links, Values
 from hsiclasso.targets.matrix import DENSE
 from hsiclasso.targets.values import ValueTarget
 
-__all__ = ["FeatureWindows", "ParzenInformation", "Windows", "relate_parzen"]
+__all__ = ["ParzenInformation", "silverman_width"]
 
 Singles = npt.NDArray[np.float32]
 
@@ -52,47 +50,49 @@ _APART = 8.0
 _HELD = 1 << 18
 #: Features that share the windows of others.
 _STEP = 32
-#: Entries of a matrix that are this small beside the largest are rounding.
+#: Entries of a matrix below this share of the largest are rounding errors.
 _ROUNDING = 1e-12
 #: Least affinity of a sample with itself, as a share of its largest.
 _LEAST_OWN = 1e-9
-#: What is smaller, beside the largest, adds nothing to a mass.
+#: Entries below this share of the largest add nothing to a mass.
 _LEAST = 2.0**-60
+_NO_MATRICES = np.empty((0, 0, 0), dtype=np.float32)
 
 
-def relate_parzen(job: Job, options: MeasureOptions) -> ParzenInformation:
-    """Measure the mutual information of every feature with the target."""
-    features = FeatureWindows(job.source, options.window(job.n_samples))
-    return ParzenInformation(job, features, _target_windows(job))
+def silverman_width(n_samples: int) -> float:
+    """Return the width of windows in standard deviations: Silverman's rule in two dimensions.
+
+    Examples
+    --------
+    >>> round(silverman_width(1000), 3)
+    0.316
+    """
+    return float(n_samples ** (-1 / 6))
 
 
 class ParzenInformation:
     """Mutual information of features with the target, and between features.
 
-    Estimates below 0, which are possible where there is little or no dependence, count as 0.
-
-    Parameters
-    ----------
-    job : Job
-    features : FeatureWindows
-    target : Windows
-        Windows of one or more outputs, over which the relevance is averaged.
+    Estimates below 0, which are possible where there is little or no dependence, count as 0. The
+    relevance is averaged over the outputs of a target. `kernel` is the window around numbers.
     """
 
-    def __init__(self, job: Job, features: FeatureWindows, target: Windows) -> None:
-        d = job.n_features
+    def __init__(self, job: Job, kernel: Gaussian) -> None:
+        d = job.source.n_features
         self.relevance = np.zeros(d)
-        self._features = features
+        self._source = job.source
+        self._kernel = kernel
         self._n_threads = job.n_threads
-        self._log_n = np.log(job.n_samples)
+        self._log_n = np.log(job.source.n_samples)
         self._alone = np.empty(d)
-        # beside a window that holds everything, the mass is that of a feature alone
-        flat = np.zeros((1, *target.points.shape[1:]), dtype=np.float32)
-        others = replace(target, points=np.concatenate([flat, target.points]))
-        own = others.log_masses(flat[0, :1])[0, 1:]
+        points, matrices = _target_windows(job)
+        # with a window that holds all samples, the mass is that of a feature alone
+        flat = np.zeros((1, *points.shape[1:]), dtype=np.float32)
+        points = np.concatenate([flat, points])
+        own = _log_masses(flat[0, :1], points, matrices)[0, 1:]
 
         def relate(part: slice) -> None:
-            found = others.log_masses(features(part))
+            found = _log_masses(self._windows(part), points, matrices)
             self._alone[part] = found[:, 0]
             information = found[:, 1:] - found[:, :1] - own + self._log_n
             self.relevance[part] = np.maximum(information.mean(axis=1), 0.0)
@@ -103,76 +103,44 @@ class ParzenInformation:
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the mutual information of features `rows` with features `cols`."""
         out = np.empty((rows.size, cols.size))
-        others = self._features(cols)[:, None]
+        others = self._windows(cols)[:, None]
         held = max(1, _HELD // others.shape[2])
 
         def relate(part: slice) -> None:
-            some = self._features(rows[part])
+            some = self._windows(rows[part])
             for start in range(0, cols.size, held):
                 beside = slice(start, start + held)
-                out[part, beside] = Windows(others[beside]).log_masses(some)
+                out[part, beside] = _log_masses(some, others[beside], _NO_MATRICES)
 
         for_parts(relate, rows.size, _STEP, self._n_threads)
         out -= self._alone[rows][:, None]
         out += self._log_n - self._alone[cols]
         return np.maximum(out, 0.0, out=out)
 
-
-@dataclass(frozen=True)
-class FeatureWindows:
-    """Windows of the columns of a table.
-
-    Attributes
-    ----------
-    source : Source
-    kernel : Gaussian
-        The window around numbers.
-    """
-
-    source: Source
-    kernel: Gaussian
-
-    def __call__(self, columns: Columns) -> Singles:
-        """Return points (k, n), as in `Windows`, of one coordinate each."""
-        block = self.source.block(columns).T
-        numbers = self._numbers(columns)
-        if numbers.all():
-            return _points(block, self.kernel)
+    def _windows(self, columns: Columns) -> Singles:
+        """Return the points (k, n) of columns of the table."""
+        source = self._source
+        block = source.block(columns).T
+        if source.uniform_kind == "number":
+            return _points(block, self._kernel)
+        which = np.arange(source.n_features)[columns]
+        numbers = np.array([source.kind(int(column)) == "number" for column in which], dtype=bool)
         points = _label_points(block)
-        points[numbers] = _points(block[numbers], self.kernel)
+        points[numbers] = _points(block[numbers], self._kernel)
         return points
 
-    def _numbers(self, columns: Columns) -> BoolArray:
-        source = self.source
-        which = np.arange(source.n_features)[columns]
-        if source.uniform_kind is not None:
-            return np.full(which.size, source.uniform_kind == "number")
-        return np.array([source.kind(int(column)) == "number" for column in which], dtype=bool)
 
+def _log_masses(features: Singles, points: Singles, matrices: Singles) -> FloatArray:
+    """Return the mean log mass (k, m + p) of windows of features (k, n) and of others.
 
-@dataclass(frozen=True)
-class Windows:
-    """Windows of columns or outputs around every sample.
-
-    Attributes
-    ----------
-    points : ndarray of shape (m, q, n)
-        For each of m columns, points of q coordinates. Their window falls with the distance d
-        as ``2 ** -(d * d)``.
-    matrices : ndarray of shape (p, n, n)
-        For each of p more, windows in rows.
+    The others are m windows around `points` (m, q, n) of q coordinates, which fall with the
+    distance d as ``2 ** -(d * d)``, and p windows in the rows of `matrices` (p, n, n).
     """
+    from hsiclasso.baselines._parzen_loops import log_masses
 
-    points: Singles
-    matrices: Singles = field(default_factory=lambda: np.empty((0, 0, 0), dtype=np.float32))
-
-    def log_masses(self, features: Singles) -> FloatArray:
-        """Return the mean log mass of the windows of features (k, n) and of these, (k, m + p)."""
-        from hsiclasso.baselines._parzen_loops import log_masses
-
-        out = np.empty((len(features), len(self.points) + len(self.matrices)))
-        log_masses(features, self.points, self.matrices, out)
-        return out
+    out = np.empty((len(features), len(points) + len(matrices)))
+    log_masses(features, points, matrices, out)
+    return out
 
 
 def _points(block: FloatArray, kernel: Gaussian, *, joint: bool = False) -> Singles:
@@ -187,9 +155,9 @@ def _label_points(codes: FloatArray) -> Singles:
     return np.asarray(_APART * codes, dtype=np.float32)
 
 
-def _target_windows(job: Job) -> Windows:
-    """Windows that the kernel of a target stands for."""
-    data, n = job.target.data, job.n_samples
+def _target_windows(job: Job) -> tuple[Singles, Singles]:
+    """Points and matrices of the windows that the kernel of a target stands for."""
+    data, n = job.target.data, job.source.n_samples
     if isinstance(data, Censored):
         raise InvalidInputError(
             "y holds censored times, around which there are no windows: take a measure with "
@@ -204,27 +172,28 @@ def _target_windows(job: Job) -> Windows:
 
 
 def _with_usual_width(job: Job, data: Values) -> Values:
-    """Give a target whose kernel the user leaves open the width of the windows of columns."""
+    """Give the target the width of the columns' windows if the user leaves its kernel open."""
     target = job.target.target
     usual = isinstance(target, ValueTarget) and isinstance(target.kernel, str)
     if usual and target.kernel == "auto" and isinstance(data.kernel, Gaussian):
-        return replace(data, kernel=Gaussian(silverman_width(job.n_samples)))
+        return replace(data, kernel=Gaussian(silverman_width(job.source.n_samples)))
     return data
 
 
-def _value_windows(data: Values, n: int) -> Windows:
+def _value_windows(data: Values, n: int) -> tuple[Singles, Singles]:
     """Windows of outputs, each for itself or all together."""
     kernel = data.kernel
     if isinstance(kernel, ProductKernel):
         raise InvalidInputError(
-            f"{kernel!r} is no window, which is never negative and falls with distance: take "
+            f"{kernel!r} is no window: a window is never negative and falls with distance. Take "
             "'gaussian', 'laplace' or 'delta' for the target."
         )
     parts = data.parts()
     if kernel.of_labels:
-        return Windows(_label_points(np.array([vector_codes(part)[None] for part in parts])))
+        codes = np.array([vector_codes(part)[None] for part in parts])
+        return _label_points(codes), _NO_MATRICES
     if isinstance(kernel, Gaussian) and len(kernel.widths) == 1:
-        return Windows(np.array([_points(part, kernel, joint=True) for part in parts]))
+        return np.array([_points(part, kernel, joint=True) for part in parts]), _NO_MATRICES
     _check_dense(n, f"{kernel!r} as the kernel of the target")
     return _matrix_windows([target_gram(Values(part, kernel), n) for part in parts])
 
@@ -237,7 +206,7 @@ def _check_dense(n: int, what: str) -> None:
         )
 
 
-def _matrix_windows(matrices: list[FloatArray]) -> Windows:
+def _matrix_windows(matrices: list[FloatArray]) -> tuple[Singles, Singles]:
     """Windows that are the rows of matrices."""
     for matrix in matrices:
         _check_window(matrix)
@@ -245,7 +214,7 @@ def _matrix_windows(matrices: list[FloatArray]) -> Windows:
     scaled = [matrix / matrix.max(axis=1, keepdims=True) for matrix in matrices]
     # very small numbers add nothing, and are slow
     windows = np.array([np.where(rows < _LEAST, 0.0, rows) for rows in scaled], dtype=np.float32)
-    return Windows(np.empty((0, 1, windows.shape[1]), dtype=np.float32), windows)
+    return np.empty((0, 1, windows.shape[1]), dtype=np.float32), windows
 
 
 def _check_window(matrix: FloatArray) -> None:

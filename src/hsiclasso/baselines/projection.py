@@ -17,11 +17,11 @@ from scipy.optimize import Bounds, minimize
 
 from hsiclasso._types import FloatArray
 
-__all__ = ["Limits", "ProjectedHSIC", "Solution", "maximise", "stationarity"]
+__all__ = ["ProjectedHSIC", "Solution", "maximise", "stationarity"]
 
 #: Corrections that L-BFGS keeps.
 _MEMORY = 10
-#: The first step of L-BFGS, beside the largest weight.
+#: The first step of L-BFGS, relative to the largest weight.
 _FIRST_STEP = 0.1
 #: How often L-BFGS is begun again, from columns that were held at 0 and to a smaller slope.
 _ATTEMPTS = 8
@@ -33,20 +33,11 @@ class ProjectedHSIC:
 
     With A the entrywise product of C and the Gaussian Gram matrix of Z, its gradient is
     :math:`-\frac{2}{\sigma^2} Z(\mathrm{diag}(A1) - A)X^\top`.
-
-    Attributes
-    ----------
-    columns : ndarray of shape (d, n)
-        Standardised columns X, contiguous.
-    coupling : ndarray of shape (n, n)
-        The target's matrix C.
-    width : float
-        :math:`\sigma`.
     """
 
-    columns: FloatArray
-    coupling: FloatArray
-    width: float
+    columns: FloatArray  # X (d, n), standardised, contiguous
+    coupling: FloatArray  # (n, n), the matrix C of the target
+    width: float  # sigma
 
     @cached_property
     def _trace(self) -> float:
@@ -64,41 +55,12 @@ class ProjectedHSIC:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """When iterations end.
-
-    Attributes
-    ----------
-    max_iter : int
-        Most iterations.
-    tol : float
-        Violation of the conditions of a stationary point, relative to the penalty.
-    """
-
-    max_iter: int
-    tol: float
-
-
-@dataclass(frozen=True)
 class Solution:
-    """A stationary point, or what was reached of it.
+    """A stationary point, or the last point before iterations ended."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (q, d)
-        W.
-    gradient : ndarray of shape (q, d)
-        Gradient of HSIC there.
-    alpha : float
-        Penalty.
-    objective : float
-    n_iter : int
-        Iterations it took.
-    """
-
-    weights: FloatArray
-    gradient: FloatArray
-    alpha: float
+    weights: FloatArray  # W (q, d)
+    gradient: FloatArray  # (q, d), gradient of HSIC at W
+    alpha: float  # penalty
     objective: float
     n_iter: int
 
@@ -119,23 +81,11 @@ class Solution:
 
 
 def stationarity(weights: FloatArray, gradient: FloatArray, alpha: float) -> float:
-    r"""Tell how far a point is from being stationary.
+    r"""Tell how far a point is from being stationary, relative to its largest weight.
 
-    The point W is stationary if and only if it is what a proximal step leads to,
+    A point W is stationary if and only if a proximal step leaves it where it is,
     :math:`W = \mathrm{prox}(W + s\nabla\mathrm{HSIC})`, for any s > 0. Here s is the largest
-    weight divided by the penalty, which makes the number one without units.
-
-    Parameters
-    ----------
-    weights, gradient : ndarray of shape (q, d)
-        W, and the gradient of HSIC there.
-    alpha : float
-        Penalty.
-
-    Returns
-    -------
-    float
-        Largest difference, relative to the largest weight.
+    weight divided by the penalty, so that the difference has no unit.
 
     Examples
     --------
@@ -162,34 +112,25 @@ def _project_l1(vectors: FloatArray, radius: float) -> FloatArray:
     return np.asarray(np.sign(vectors) * np.maximum(np.abs(vectors) - threshold, 0.0))
 
 
-def maximise(hsic: ProjectedHSIC, weights: FloatArray, alpha: float, limits: Limits) -> Solution:
-    """Find a stationary point from a start.
+def maximise(
+    hsic: ProjectedHSIC, weights: FloatArray, alpha: float, *, max_iter: int, tol: float
+) -> Solution:
+    """Find a stationary point at a penalty > 0, from given weights.
 
-    Parameters
-    ----------
-    hsic : ProjectedHSIC
-    weights : ndarray of shape (q, d)
-        Where to start. From W = 0, which is stationary, nothing leads away.
-    alpha : float
-        Penalty > 0.
-    limits : Limits
-
-    Returns
-    -------
-    Solution
+    W = 0 is stationary: it is never left. `tol` bounds the violation of the conditions of a
+    stationary point, relative to the penalty.
     """
     value, gradient = hsic(weights)
     n_iter = 0
     for attempt in range(_ATTEMPTS):
         if not weights.any():
             break
-        # small weights hide what is wrong with them: their slope has their size as a factor
-        left = Limits(limits.max_iter - n_iter, limits.tol * 0.1**attempt)
-        weights, done = _minimise(hsic, weights, gradient, alpha, left)
+        # small weights hide their violations: the slope in u has their size as a factor
+        closer = tol * 0.1**attempt
+        weights, done = _minimise(hsic, weights, gradient, alpha, max_iter - n_iter, closer)
         n_iter += done
         value, gradient = hsic(weights)
-        stationary = stationarity(weights, gradient, alpha) <= limits.tol
-        if stationary or n_iter >= limits.max_iter:
+        if stationarity(weights, gradient, alpha) <= tol or n_iter >= max_iter:
             break
     penalty = alpha * float(np.abs(weights).max(axis=0).sum())
     return Solution(weights, gradient, alpha, penalty - value, n_iter)
@@ -200,15 +141,16 @@ def _minimise(
     weights: FloatArray,
     gradient: FloatArray,
     alpha: float,
-    limits: Limits,
+    max_iter: int,
+    tol: float,
 ) -> tuple[FloatArray, int]:
     """Solve the problem with bounds; columns that are 0 start in the direction of the gradient."""
     q, d = weights.shape
     sizes = np.abs(weights).max(axis=0)
     directions = np.where(sizes > 0, weights / np.where(sizes > 0, sizes, 1.0), np.sign(gradient))
 
-    # in units of the penalty times a size, so that the first step, which is as long as the
-    # slope, does not lead to W = 0 at once
+    # the first step is as long as the slope: units of the penalty times a size keep it from leading
+    # to W = 0 at once
     unit = alpha / (_FIRST_STEP * float(sizes.max()))
 
     def objective(point: FloatArray) -> tuple[float, FloatArray]:
@@ -227,11 +169,6 @@ def _minimise(
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        options={
-            "maxiter": limits.max_iter,
-            "gtol": limits.tol * alpha / unit,
-            "ftol": 0.0,
-            "maxcor": _MEMORY,
-        },
+        options={"maxiter": max_iter, "gtol": tol * alpha / unit, "ftol": 0.0, "maxcor": _MEMORY},
     )
     return found.x[:d] * found.x[d:].reshape(q, d), int(found.nit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -9,8 +10,8 @@ from scipy.linalg import eigh
 
 from hsiclasso._checks import as_generator, check_count, check_number, check_random_state
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.base import ANY_TARGET, Job, Traits
-from hsiclasso.baselines.dependency import Bins, Dependency, MeasureName
+from hsiclasso.baselines.dependency import Dependency
+from hsiclasso.baselines.job import ANY_TARGET, Job, Traits
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
     LowRankQuadratic,
@@ -19,16 +20,16 @@ from hsiclasso.baselines.quadratic import (
 )
 from hsiclasso.baselines.simplex import SimplexProblem, minimise_on_simplex
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["QPFS"]
 
 #: Eigenvalues of the landmarks' matrix below this share of the largest are left out.
 _LEAST = 1e-10
-#: Landmarks between which and all features dependences are computed between two reports.
+#: Landmarks that are compared with all features between two reports.
 _STEP = 256
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QPFS(QuadraticBaseline):
     r"""Quadratic programming feature selection (QPFS).
 
@@ -42,11 +43,11 @@ class QPFS(QuadraticBaseline):
     eigenvalues. If it has, a constant is added to its diagonal. The program is solved exactly by
     an active-set method, see `hsiclasso.baselines.simplex`.
 
-    All pairs of features are compared: D takes :math:`8d^2` bytes, so that at most 20,000 columns
+    All pairs of features are compared: D takes :math:`8d^2` bytes, and at most 20,000 columns
     are taken. With `n_landmarks`, D is replaced by its Nystrom approximation
     :math:`C A_+^{-1} C^\top`, where C has the columns of D of random landmarks and :math:`A_+` is
     the positive part of D among them. It is positive semi-definite, and neither D nor its
-    approximation is ever made. It understates the diagonal of D, so that weights are fewer.
+    approximation is ever made. It understates the diagonal of D, which leaves fewer weights.
 
     Parameters
     ----------
@@ -59,14 +60,12 @@ class QPFS(QuadraticBaseline):
         :math:`\bar D / (\bar D + \bar d)` with the means of all entries; with landmarks, the mean
         of D is estimated from their columns.
     %(measure)s
-    %(bins)s
     %(shift)s
     n_landmarks : int, default=None
         Number of landmarks of the approximation; by default D is exact.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness of the landmarks.
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------
@@ -98,39 +97,14 @@ class QPFS(QuadraticBaseline):
     (1.0, True)
     """
 
+    gamma: Literal["auto"] | float = 0.5
+    n_landmarks: int | None = None
+    random_state: Any = None
+
     traits = Traits(
         "QPFS", "non-linear", "convex after a shift", "dual", "low", ANY_TARGET, "n d^2 + d^3"
     )
     _remedy = "Pass n_landmarks=1000, or use HSICLasso or MRMR."
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        gamma: Literal["auto"] | float = 0.5,
-        measure: MeasureName = "mi",
-        bins: Bins = "peng",
-        threshold: float = 1.0,
-        n_bins: int = 5,
-        kernel: Any = "auto",
-        shift: Literal["auto"] | float = "auto",
-        n_landmarks: int | None = None,
-        random_state: Any = None,
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.gamma = gamma
-        self.measure = measure
-        self.bins = bins
-        self.threshold = threshold
-        self.n_bins = n_bins
-        self.kernel = kernel
-        self.shift = shift
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.target = target
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         number = check_number("gamma", self.gamma, "'auto'")
@@ -146,9 +120,9 @@ class QPFS(QuadraticBaseline):
     def _check_size(self, job: Job) -> None:
         if self.n_landmarks is None:
             super()._check_size(job)
-        elif self.n_landmarks > job.n_features:
+        elif self.n_landmarks > job.source.n_features:
             raise InvalidInputError(
-                f"n_landmarks={self.n_landmarks} is greater than n_features={job.n_features}: "
+                f"n_landmarks={self.n_landmarks} is greater than n_features={self.n_features_in_}: "
                 "leave it out."
             )
 
@@ -182,7 +156,7 @@ class QPFS(QuadraticBaseline):
             columns[:, part] = dependency.block(features, landmarks[part])
             job.report("redundancy", min(start + _STEP, landmarks.size), landmarks.size)
         among = columns[np.searchsorted(features, landmarks)]
-        # what depends on no landmark would cost nothing at any weight
+        # a feature that depends on no landmark would cost nothing at any weight
         kept = matters(columns.max(axis=1, initial=0.0))
         features, columns = features[kept], columns[kept]
         relevance = dependency.relevance[features]
@@ -208,7 +182,7 @@ class QPFS(QuadraticBaseline):
 def _nystrom(columns: FloatArray, among: FloatArray) -> tuple[FloatArray, float]:
     r"""Return F with :math:`FF^\top = C A_+^{-1} C^\top`, and the lowest eigenvalue of A.
 
-    Negative eigenvalues of A and tiny ones, by which one cannot divide, are left out.
+    Negative and tiny eigenvalues of A are left out: one cannot divide by their roots.
     """
     if not columns.size:
         return columns, np.nan

@@ -1,4 +1,4 @@
-"""What the two quadratic programs share: the matrix of redundancies, its shift, its problems."""
+"""What FVM and QPFS share: the redundancies, the shift that makes them convex, the quadratic."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from hsiclasso._checks import check_number
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.baselines.base import Choice, Job
 from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline, dependency_matrix
+from hsiclasso.baselines.job import Choice, Job
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers import Certificate
 
 __all__ = [
     "DenseQuadratic",
     "LowRankQuadratic",
-    "Lowest",
     "QuadraticBaseline",
     "lowest_eigenvalue",
     "make_convex",
@@ -30,12 +29,11 @@ __all__ = [
 
 #: Most features between which all dependences are held: 3 GB.
 _MAX_FEATURES = 20_000
-#: What the lowest eigenvalue is kept above zero by, relative to the largest diagonal entry.
+#: Margin of the lowest eigenvalue above zero, relative to the largest diagonal entry.
 _MARGIN = 1e-8
 #: Up to this size a matrix is reduced to three diagonals; beyond it a factor is faster.
 _DIRECT = 2000
-#: Relative accuracies of an eigenvalue, as a guess and to be used, and the number of Lanczos
-#: vectors that serve best: inverse iteration converges within ten steps.
+#: Relative accuracy of an eigenvalue and number of Lanczos vectors, for a guess and for the result.
 _ROUGH, _FINE = (1e-3, 40), (1e-10, 8)
 _EPS = float(np.finfo(np.float64).eps)
 #: Dependences below this share of the largest are rounding errors.
@@ -46,23 +44,12 @@ _ROWS = 512
 
 @dataclass(frozen=True)
 class DenseQuadratic:
-    """A quadratic given by its matrix.
+    """A quadratic given by its matrix."""
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (d, d)
-        Symmetric.
-    linear : ndarray of shape (d,)
-    scale : float
-        Factor of the matrix.
-    target_norm2 : float
-        Squared norm of the target, for solvers that need the least-squares form.
-    """
-
-    matrix: FloatArray
-    linear: FloatArray
-    scale: float = 1.0
-    target_norm2: float = 0.0
+    matrix: FloatArray  # (d, d), symmetric
+    linear: FloatArray  # (d,)
+    scale: float = 1.0  # factor of the matrix
+    target_norm2: float = 0.0  # squared norm of the target, for solvers of least squares
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return the diagonal entries of some features."""
@@ -85,21 +72,12 @@ class DenseQuadratic:
 
 @dataclass(frozen=True)
 class LowRankQuadratic:
-    r"""A quadratic with the matrix :math:`c\,(FF^\top + sI)`, which is never made.
+    r"""A quadratic with the matrix :math:`c\,(FF^\top + sI)`, which is never made."""
 
-    Attributes
-    ----------
-    factor : ndarray of shape (d, r)
-        F.
-    linear : ndarray of shape (d,)
-    scale, shift : float
-        c and s.
-    """
-
-    factor: FloatArray
-    linear: FloatArray
-    scale: float = 1.0
-    shift: float = 0.0
+    factor: FloatArray  # F (d, r)
+    linear: FloatArray  # (d,)
+    scale: float = 1.0  # c
+    shift: float = 0.0  # s
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return the diagonal entries of some features."""
@@ -118,39 +96,20 @@ class LowRankQuadratic:
         return np.asarray(self.scale * product)
 
 
-@dataclass(frozen=True)
-class Lowest:
-    """The lowest eigenvalue of a matrix.
+def lowest_eigenvalue(matrix: FloatArray) -> tuple[float, float]:
+    r"""Return the lowest eigenvalue of a symmetric matrix without negative entries, and its error.
 
-    Attributes
-    ----------
-    value : float
-    error : float
-        How far it may be off.
-    """
-
-    value: float
-    error: float
-
-
-def lowest_eigenvalue(matrix: FloatArray) -> Lowest:
-    r"""Return the lowest eigenvalue of a symmetric matrix with non-negative entries.
-
-    In matrices of more than 2000 rows it is the one that inverse iteration finds, with a
-    Cholesky factor of :math:`D + lI` that exists because l is large enough.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
+    A matrix of more than 2000 rows takes inverse iteration with a Cholesky factor of
+    :math:`D + lI`, where l is large enough for the factor to exist.
 
     Examples
     --------
-    >>> round(lowest_eigenvalue(np.array([[1.0, 2.0], [2.0, 1.0]])).value, 12)
+    >>> round(lowest_eigenvalue(np.array([[1.0, 2.0], [2.0, 1.0]]))[0], 12)
     -1.0
     """
     if len(matrix) <= _DIRECT:
         value = eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0]
-        return Lowest(float(value), len(matrix) * _EPS * float(np.abs(matrix).max()))
+        return float(value), len(matrix) * _EPS * float(np.abs(matrix).max())
     start = np.random.default_rng(0).standard_normal(len(matrix))
     factor = _lifted_factor(matrix, start)
 
@@ -161,9 +120,9 @@ def lowest_eigenvalue(matrix: FloatArray) -> Lowest:
 
 
 def _lifted_factor(matrix: FloatArray, start: FloatArray) -> tuple[FloatArray, bool]:
-    """Cholesky factor of the matrix with a constant on its diagonal that is hardly too large."""
+    """Cholesky factor of the matrix plus a constant on its diagonal, about the least that works."""
     margin = _MARGIN * float(np.diag(matrix).max())
-    # a matrix that is not definite mostly shows it in its first rows
+    # an indefinite matrix mostly shows it in its first rows
     hopeful = _factor(matrix[:_DIRECT, :_DIRECT], margin) is not None
     factor = _factor(matrix, margin) if hopeful else None
     lift = 0.0
@@ -179,7 +138,7 @@ def _factor(matrix: FloatArray, lift: float) -> tuple[FloatArray, bool] | None:
     places = np.diag_indices_from(matrix)
     matrix[places] = diagonal + lift
     try:
-        # transposed, a symmetric matrix is as LAPACK wants it, and copied without being turned
+        # LAPACK wants columns: the transpose of a symmetric matrix is copied without reordering
         factor: tuple[FloatArray, bool] = cho_factor(matrix.T, lower=True, check_finite=False)
     except LinAlgError:
         return None
@@ -189,15 +148,15 @@ def _factor(matrix: FloatArray, lift: float) -> tuple[FloatArray, bool] | None:
 
 
 def _guess_lift(matrix: FloatArray, start: FloatArray) -> float:
-    """Estimate by Lanczos' method what takes the lowest eigenvalue to zero."""
+    """Estimate by Lanczos' method the constant that lifts the lowest eigenvalue to zero."""
     top = float(matrix.sum(axis=1).max())  # no eigenvalue is larger
 
     def reverse(vector: FloatArray) -> FloatArray:
         # reads one triangle only
         return np.asarray(dsymv(-1.0, matrix.T, vector.ravel(), top, vector.ravel()))
 
-    lowest = _extreme(matrix, reverse, _ROUGH, start)
-    return lowest.error - lowest.value
+    value, error = _extreme(matrix, reverse, _ROUGH, start)
+    return error - value
 
 
 def _extreme(
@@ -205,59 +164,53 @@ def _extreme(
     operator: Callable[[FloatArray], FloatArray],
     accuracy: tuple[float, int],
     start: FloatArray,
-) -> Lowest:
-    """Eigenvalue of a matrix for the vector that an operator, a function of it, stretches most."""
+) -> tuple[float, float]:
+    """Eigenvalue, and its error, of the vector that `operator` stretches most.
+
+    The operator is a function of the matrix: both have the same eigenvectors.
+    """
     linear = LinearOperator(matrix.shape, operator, dtype=np.float64)
     tol, n_vectors = accuracy
     _, vectors = eigsh(linear, k=1, which="LA", tol=tol, v0=start, ncv=n_vectors)
     vector = vectors[:, 0]
     product = matrix @ vector
     value = float(vector @ product)
-    return Lowest(value, float(np.linalg.norm(product - value * vector)))
+    return value, float(np.linalg.norm(product - value * vector))
 
 
 def make_convex(
     matrix: FloatArray, shift: Literal["auto"] | float, *, strictly: bool
-) -> tuple[float, Lowest]:
-    r"""Add a constant to the diagonal, in place, that leaves no negative eigenvalue.
+) -> tuple[float, float]:
+    r"""Add a constant to the diagonal of (d, d), in place, that leaves no negative eigenvalue.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (d, d)
-    shift : "auto" or float
-        The constant; by default none if the matrix is positive definite, and else
-        :math:`-\lambda_{\min}` with a margin that covers rounding errors.
-    strictly : bool
-        Whether a given constant must make the matrix positive definite, not semi-definite.
-
-    Returns
-    -------
-    shift : float
-    lowest : Lowest
-        Lowest eigenvalue before; NaN if there is no feature.
+    ``"auto"`` adds nothing if the matrix is positive definite, and else :math:`-\lambda_{\min}`
+    with a margin for rounding errors. A given constant must make the matrix positive semi-definite,
+    or positive definite if `strictly`. Returns the constant, and the lowest eigenvalue before, NaN
+    if there is no feature.
     """
     if not matrix.size:
-        return 0.0, Lowest(np.nan, 0.0)
-    lowest = lowest_eigenvalue(matrix)
-    margin = _MARGIN * float(np.diag(matrix).max()) + lowest.error
-    least = max(margin - lowest.value, 0.0)
+        return 0.0, np.nan
+    lowest, error = lowest_eigenvalue(matrix)
+    margin = _MARGIN * float(np.diag(matrix).max()) + error
+    least = max(margin - lowest, 0.0)
     if shift == "auto":
-        shift = 0.0 if lowest.value > margin else least
+        shift = 0.0 if lowest > margin else least
     elif shift < (least if strictly else least - 2 * margin):
         word = "definite" if strictly else "semi-definite"
         raise InvalidInputError(
             f"shift={shift!r}, but the matrix of redundancies has the eigenvalue "
-            f"{lowest.value:.6g}, and must be positive {word}: take shift='auto', or at least "
+            f"{lowest:.6g}, and must be positive {word}: take shift='auto', or at least "
             f"{least:.6g}."
         )
     matrix[np.diag_indices_from(matrix)] += shift
     return float(shift), lowest
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuadraticBaseline(MeasuredBaseline):
-    """What quadratic programs over all dependences share."""
+    """A quadratic program over the dependences between all features."""
 
-    shift: Literal["auto"] | float
+    shift: Literal["auto"] | float = "auto"
     #: What to do if there are too many features.
     _remedy: ClassVar[str]
 
@@ -284,7 +237,7 @@ min_eigenvalue_ : float
         super()._check()
         if self.measure == "f":
             raise InvalidInputError(
-                f"measure='f' has an F-test beside correlations, but {self.traits.title} weighs "
+                f"measure='f' mixes an F-test with correlations, but {self.traits.title} weighs "
                 "relevance against redundancy on one scale: take measure='correlation'."
             )
 
@@ -292,7 +245,7 @@ min_eigenvalue_ : float
         self._check_size(job)
         dependency = self._options().relate(job)
         self.relevance_ = dependency.relevance
-        self.coef_ = np.zeros(job.n_features)
+        self.coef_ = np.zeros(job.source.n_features)
         self.certificate_ = Certificate(0.0, 0.0, 0)
         unsolved = self._weigh(job, dependency)
         words = self._words()
@@ -332,8 +285,7 @@ min_eigenvalue_ : float
     def _shift(self, job: Job, matrix: FloatArray, *, strictly: bool) -> None:
         """Make a matrix positive (semi-)definite, in place."""
         job.report("shift", 0, 1)
-        self.shift_, lowest = make_convex(matrix, self.shift, strictly=strictly)
-        self.min_eigenvalue_ = lowest.value
+        self.shift_, self.min_eigenvalue_ = make_convex(matrix, self.shift, strictly=strictly)
         job.report("shift", 1, 1)
 
 

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from hsiclasso.baselines.base import ANY_TARGET, MATRIX_TARGET, VALUE_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.dependency import Bins, MeasuredBaseline
-from hsiclasso.targets import Target
+from hsiclasso._checks import check_choice
+from hsiclasso._types import FloatArray
+from hsiclasso.baselines.base import Baseline
+from hsiclasso.baselines.dependency import MeasuredBaseline
+from hsiclasso.baselines.job import ANY_TARGET, MATRIX_TARGET, VALUE_TARGET, Choice, Job, Traits
+from hsiclasso.baselines.kernel import relate_kernel
+from hsiclasso.selectors.features import check_kernel
 
 __all__ = ["HSICRanking", "MIRanking"]
 
-KernelMeasure = Literal["hsic", "nhsic", "nocco"]
-Information = Literal["mi", "parzen"]
+
+def _ranking(relevance: FloatArray) -> Choice:
+    """Rank features by relevance; one of 0 has a place too."""
+    return Choice(relevance, order=np.argsort(-relevance, kind="stable"))
 
 
-class _Ranking(MeasuredBaseline):
-    """What rankings share: everything but the measures."""
-
-    def _choose(self, job: Job) -> Choice:
-        relevance = self._options().relate(job).relevance
-        # a relevance of 0 has a place too
-        order = np.argsort(-relevance, kind="stable")
-        return Choice(relevance, order=order)
-
-
-class HSICRanking(_Ranking):
+@dataclass(kw_only=True, eq=False, repr=False)
+class HSICRanking(Baseline):
     r"""Features ranked by their dependence on the target in a kernel measure.
 
     The score of column k is :math:`\langle A_k, T\rangle`, HSIC for instance: the relevance of
@@ -62,29 +60,26 @@ class HSICRanking(_Ranking):
     True
     """
 
+    measure: Literal["hsic", "nhsic", "nocco"] = "hsic"
+    kernel: Any = "auto"
+    n_jobs: int | None = -1
+
     traits = Traits(
         "HSIC ranking", "non-linear", "one by one", "none", "high", ANY_TARGET, "n d r^2"
     )
 
-    _measures = get_args(KernelMeasure)
+    def _check(self) -> None:
+        check_choice("measure", self.measure, ("hsic", "nhsic", "nocco"))
+        check_kernel(self.kernel)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        measure: KernelMeasure = "hsic",
-        kernel: Any = "auto",
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.measure = measure
-        self.kernel = kernel
-        self.target = target
-        self.n_jobs = n_jobs
+    def _takes_labels(self) -> bool:
+        return True
+
+    def _choose(self, job: Job) -> Choice:
+        return _ranking(relate_kernel(job, self.measure, self.kernel).relevance)
 
 
-class MIRanking(_Ranking):
+class MIRanking(MeasuredBaseline):
     """Features ranked by their mutual information with the target.
 
     Parameters
@@ -93,9 +88,7 @@ class MIRanking(_Ranking):
     measure : {"mi", "parzen"}, default="mi"
         Mutual information of columns that are cut into few states; or with Parzen windows, which
         compare every pair of samples.
-    %(bins)s
-    %(measured target)s
-    %(n_jobs)s
+    %(measured)s
 
     Attributes
     ----------
@@ -105,8 +98,7 @@ class MIRanking(_Ranking):
 
     References
     ----------
-    Peng, Long and Ding (2005). Feature selection based on mutual information: criteria of
-    max-dependency, max-relevance, and min-redundancy. IEEE PAMI 27(8).
+    Peng, Long and Ding (2005), as for `MRMR`.
 
     Examples
     --------
@@ -127,25 +119,7 @@ class MIRanking(_Ranking):
         "n d, or n^2 d with windows",
     )
 
-    _measures = get_args(Information)
+    _measures = ("mi", "parzen")
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        measure: Information = "mi",
-        bins: Bins = "peng",
-        threshold: float = 1.0,
-        n_bins: int = 5,
-        kernel: Any = "auto",
-        target: str | Target = "auto",
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.measure = measure
-        self.bins = bins
-        self.threshold = threshold
-        self.n_bins = n_bins
-        self.kernel = kernel
-        self.target = target
-        self.n_jobs = n_jobs
+    def _choose(self, job: Job) -> Choice:
+        return _ranking(self._options().relate(job).relevance)

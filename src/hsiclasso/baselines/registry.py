@@ -7,10 +7,11 @@ from types import MappingProxyType
 from typing import Any
 
 from hsiclasso.baselines.alignment import CKTA, KTA
-from hsiclasso.baselines.base import ANY_TARGET, Baseline, Traits
+from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.fvm import FVM
 from hsiclasso.baselines.greedy import GreedyHSIC
 from hsiclasso.baselines.hsfs import HSFS
+from hsiclasso.baselines.job import ANY_TARGET, Traits
 from hsiclasso.baselines.lasso import LassoPath
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.baselines.qpfs import QPFS

@@ -13,22 +13,13 @@ __all__ = ["Plain", "RankedFeature", "RankingResult"]
 
 @dataclass(frozen=True)
 class RankedFeature:
-    """One selected feature.
-
-    Attributes
-    ----------
-    name : str
-    index : int
-        Column of the table.
-    score : float
-        What the method gives it; see `scores_` of its class.
-    origin : {"method", "filled"}
-        Chosen by the method; or, where it chooses fewer than were asked for, the next by score.
-    """
+    """One selected feature."""
 
     name: str
-    index: int
-    score: float
+    index: int  # column of the table
+    score: float  # see `scores_` of the method
+    #: "method" if the method chose it; "filled" if it chose fewer than were asked for, and this is
+    #: the next by score.
     origin: Literal["method", "filled"] = "method"
 
 
@@ -70,7 +61,7 @@ class RankingResult(Plain):
     n_requested : int or None
         Number of features asked for; None if the method chose it.
     message : str
-        What the method has to say of this run.
+        What the method says about this run.
     constant : tuple of str
         Names of columns that do not vary and were left out.
     """

@@ -8,7 +8,7 @@ The optimum has a :math:`\mu` with :math:`z = Q\theta - q + \mu 1 \ge 0`, and :m
 :math:`Q_{SS}u = q_S`, :math:`Q_{SS}v = 1` and :math:`\mu = (1^\top u - 1) / 1^\top v`: one Cholesky
 factor. The support is found by block principal pivoting (Judice and Pires, 1994): features of
 negative weight leave it and those of negative z enter, all at once. If that does not lower their
-number, features enter and leave one by one so that the objective falls, which always ends.
+number, features enter and leave one by one. The objective then falls, which always ends.
 
 Pivoting takes place on a working set that at most doubles from round to round. Few factors are
 needed, none larger than twice the support. If Q is singular, a small ridge around the last
@@ -16,21 +16,18 @@ solution makes it definite, and vanishes as solutions settle (the proximal point
 
 The solution is also a point of the path of the non-negative lasso,
 `hsiclasso.solvers.nonnegative_lasso_path`, for the relevance q plus a constant: the point whose
-weights sum to 1. The tests compare the two, which agree to 3e-16. This module is kept for two
-reasons. The path needs a matrix without negative entries, which a Nystrom approximation may have.
-And it takes a step for every feature, so that it is far slower. Seconds on one thread, mutual
-information between columns of warpAR10P and orlraws10P, in QPFS's program with the weight
-:math:`\gamma` of relevance:
+weights sum to 1. The tests compare the two, which agree to 3e-16. This module exists for two
+reasons. The path needs a matrix without negative entries, but a Nystrom approximation may have
+some. And the path takes a step for every feature, which is far slower. Seconds on one thread for
+the program of QPFS with the weight :math:`\gamma` of relevance, on mutual information between
+columns of warpAR10P and orlraws10P:
 
 =====  ==============  =======  =======  ==========
 d      :math:`\gamma`  weights  here     lasso path
 =====  ==============  =======  =======  ==========
 100    0.5             10       0.002    0.04
-1500   0.5             43       0.01     0.3
-1500   0.1             271      0.04     11
 2400   0.5             55       0.01     0.4
 2400   0.1             369      0.11     22
-10000  0.5             245      0.02     0.9
 10000  0.3             631      0.16     49
 =====  ==============  =======  =======  ==========
 """
@@ -49,8 +46,8 @@ from hsiclasso.solvers import Certificate
 
 __all__ = ["SimplexProblem", "SimplexSolution", "minimise_on_simplex"]
 
-#: Ridge of a step, relative to the diagonal, and what it grows by if Q is not quite positive
-#: semi-definite; a diagonal entry counts as no less than this share of the largest.
+#: Ridge of a step, relative to the diagonal, and its growth if Q is not quite positive
+#: semi-definite; a diagonal entry counts as at least this share of the largest.
 _RIDGE = 1e-8
 _GROWTH = 100.0
 #: Steps around the last solution, and the relative violation that ends them.
@@ -88,21 +85,14 @@ class SimplexProblem(Protocol):
 class SimplexSolution:
     r"""A minimum.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (d,)
-        :math:`\theta`: non-negative, of sum 1.
-    certificate : Certificate
-        `kkt_residual` is the largest violation of the optimality conditions, `duality_gap` the
-        most by which the objective may exceed its minimum, :math:`-\min_k z_k`; both relative to
-        the largest entry of the diagonal of Q and of q.
-    n_factors : int
-        Cholesky factors that were computed.
+    In the certificate, `kkt_residual` is the largest violation of the optimality conditions, and
+    `duality_gap` the most by which the objective may exceed its minimum, :math:`-\min_k z_k`; both
+    are relative to the largest entry of the diagonal of Q and of q.
     """
 
-    weights: FloatArray
+    weights: FloatArray  # theta (d,): non-negative, of sum 1
     certificate: Certificate
-    n_factors: int
+    n_factors: int  # Cholesky factors that were computed
 
 
 def minimise_on_simplex(
@@ -110,21 +100,8 @@ def minimise_on_simplex(
 ) -> SimplexSolution:
     """Minimise a convex quadratic over the simplex.
 
-    Parameters
-    ----------
-    problem : SimplexProblem
-        Its matrix is positive semi-definite; entries may have either sign.
-    report : callable, optional
-        Told the size of the support after every round.
-
-    Returns
-    -------
-    SimplexSolution
-
-    Raises
-    ------
-    LinAlgError
-        If the matrix is far from positive semi-definite.
+    The entries of its matrix may have either sign; if it is far from positive semi-definite, a
+    LinAlgError is raised. `report` is told the size of the support after every round.
 
     Examples
     --------
@@ -235,7 +212,7 @@ class _Small:
         return self._one_by_one(start)
 
     def _one_by_one(self, weights: FloatArray) -> tuple[FloatArray, float]:
-        """Let the worst offender enter, and what reaches zero weight leave."""
+        """Let the worst offender enter, and let features that reach zero weight leave."""
         inside = weights > 0
         multiplier = 0.0
         for _ in range(_MAX_PIVOTS):
@@ -262,14 +239,14 @@ class _Small:
         return self._slack(weights, multiplier) < -self.tolerance
 
     def _on_support(self, inside: BoolArray) -> tuple[FloatArray, float]:
-        """Minimise over weights of sum 1 and any sign that are zero off a support."""
+        """Minimise over weights of sum 1 and any sign that are zero outside a support."""
         support = np.flatnonzero(inside)
         gram = self.gram if inside.all() else self.gram[np.ix_(support, support)]
         factor = cho_factor(gram, lower=True, check_finite=False)
         self.n_factors += 1
         ones = cho_solve(factor, np.ones(support.size), check_finite=False)
         x, multiplier = np.zeros(support.size), 0.0
-        for _ in range(2):  # once more for the digits that the conditioning costs
+        for _ in range(2):  # the second time restores the digits that the conditioning costs
             rest = self.linear[support] - multiplier - gram @ x
             change = cho_solve(factor, rest, check_finite=False)
             raised = float((x.sum() + change.sum() - 1.0) / ones.sum())

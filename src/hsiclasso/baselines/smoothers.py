@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -21,23 +21,16 @@ from hsiclasso.data import Source
 from hsiclasso.kernels import Gaussian
 from hsiclasso.kernels.scale import standardise
 
-__all__ = [
-    "Bandwidth",
-    "KernelSmoothing",
-    "Smoother",
-    "SmootherBank",
-    "Smoothing",
-    "SplineSmoothing",
-]
+__all__ = ["Bandwidth", "Smoother", "SmootherBank", "kernel_smoother", "spline_smoother"]
 
 Bandwidth = float | Literal["plugin"]
 
-#: Trace that a factor may leave out of a Gram matrix: no sum of weights is below 1, and so this
-#: bounds the error of smoothed values, beside those of the norm of what is smoothed.
+#: Trace that a factor may leave out of a Gram matrix. No sum of weights is below 1: this bounds the
+#: error of smoothed values, relative to the norm of what is smoothed.
 _LEFT = 1e-9
 #: What rounding may add to the norm of a smoother.
 _ROUNDING = 1e-6
-#: Directions of a spline basis that are this small, beside the largest, are none.
+#: Directions of a spline basis below this share of the largest are rounding errors.
 _DEPENDENT = 1e-8
 _DEGREE = 3
 #: Bytes of smoothers that are kept for columns that may be asked for again.
@@ -50,24 +43,12 @@ _BLOCK = 1 << 15
 
 @dataclass(frozen=True)
 class Smoother:
-    r"""A linear smoother :math:`S = M^{-1}\Phi^\top\Phi` of one column.
+    r"""A linear smoother :math:`S = M^{-1}\Phi^\top\Phi` of one column."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (r, n)
-        :math:`\Phi`.
-    mass : ndarray of shape (n,) or None
-        Diagonal of M; None for ones.
-    norm : float
-        Upper bound on the spectral norm of S.
-    trace : float
-        Trace of S, its degrees of freedom.
-    """
-
-    rows: FloatArray
-    mass: FloatArray | None
-    norm: float
-    trace: float
+    rows: FloatArray  # (r, n)
+    mass: FloatArray | None  # (n,), diagonal of M; None for ones
+    norm: float  # at least the spectral norm of S
+    trace: float  # degrees of freedom of S
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Smooth values on the samples, shape (n,) or (q, n)."""
@@ -77,105 +58,69 @@ class Smoother:
         return smooth
 
 
-class Smoothing(Protocol):
-    """A way to smooth: makes the smoother of a column."""
-
-    def make(self, column: FloatArray) -> Smoother:
-        """Return the smoother of a column (n,) that varies."""
-
-
-@dataclass(frozen=True)
-class KernelSmoothing:
+def kernel_smoother(column: FloatArray, bandwidth: Bandwidth = "plugin") -> Smoother:
     r"""Local means (Nadaraya-Watson) under a Gaussian kernel, :math:`S = \mathrm{diag}(K1)^{-1}K`.
 
-    Attributes
-    ----------
-    bandwidth : float or "plugin"
-        Width h of the kernel :math:`e^{-(x-x')^2/(2h^2)}` in standard deviations of the column
-        (divisor n); ``"plugin"`` is :math:`0.6\, n^{-1/5}`.
+    The kernel is :math:`e^{-(x-x')^2/(2h^2)}`, with the bandwidth h in standard deviations of the
+    column (divisor n); ``"plugin"`` is :math:`0.6\, n^{-1/5}`. The column must vary.
 
     Examples
     --------
-    >>> smoother = KernelSmoothing(1.0).make(np.array([0.0, 1.0, 2.0, 4.0]))
+    >>> smoother = kernel_smoother(np.array([0.0, 1.0, 2.0, 4.0]), 1.0)
     >>> bool(np.allclose(smoother(np.ones(4)), 1))
     True
     """
-
-    bandwidth: Bandwidth = "plugin"
-
-    def width(self, n: int) -> float:
-        """Bandwidth for n samples."""
-        return 0.6 * n**-0.2 if isinstance(self.bandwidth, str) else float(self.bandwidth)
-
-    def make(self, column: FloatArray) -> Smoother:
-        """Return the smoother of a column (n,) that varies."""
-        n = column.size
-        # narrow kernels have long expansions in closed form: the least rank pays many times over
-        kernel, z, ones = Gaussian(self.width(n), "cholesky"), column[None].copy(), np.ones((1, n))
-        kernel.scale(z, ones)
-        rows = kernel.rows(z, _LEFT, ones[0])[0].copy()  # gives back room that was not needed
-        mass = rows.sum(axis=1) @ rows
-        # rows of S sum to 1, and |S|^2 <= |S|_1 |S|_inf: the largest sum of a column of S
-        largest = float(((rows @ (1 / mass)) @ rows).max())
-        trace = float(np.einsum("ri,ri,i->", rows, rows, 1 / mass))
-        return Smoother(rows, mass, float(np.sqrt(largest)) * (1 + _ROUNDING), trace)
+    n = column.size
+    width = 0.6 * n**-0.2 if isinstance(bandwidth, str) else float(bandwidth)
+    # narrow kernels have long expansions in closed form: the least rank pays many times over
+    kernel, z, ones = Gaussian(width, "cholesky"), column[None].copy(), np.ones((1, n))
+    kernel.scale(z, ones)
+    rows = kernel.rows(z, _LEFT, ones[0])[0].copy()  # gives back room that was not needed
+    mass = rows.sum(axis=1) @ rows
+    # rows of S sum to 1, and |S|^2 <= |S|_1 |S|_inf: the largest sum of a column of S
+    largest = float(((rows @ (1 / mass)) @ rows).max())
+    trace = float(np.einsum("ri,ri,i->", rows, rows, 1 / mass))
+    return Smoother(rows, mass, float(np.sqrt(largest)) * (1 + _ROUNDING), trace)
 
 
-@dataclass(frozen=True)
-class SplineSmoothing:
+def spline_smoother(column: FloatArray, n_knots: int = 5) -> Smoother:
     r"""Least squares on centred cubic splines, a projection: :math:`S = QQ^\top`.
 
-    Attributes
-    ----------
-    n_knots : int
-        Knots at evenly spaced quantiles, the extremes among them. There are
-        ``n_knots + 2`` B-splines, and one fewer after centring; fewer still if the column has
-        few distinct values.
+    Knots are at evenly spaced quantiles, the extremes among them. There are ``n_knots + 2``
+    B-splines, and one fewer after centring; fewer still if the column has few distinct values.
+    The column must vary.
 
     Examples
     --------
-    >>> SplineSmoothing(5).make(np.arange(20.0)).trace
+    >>> spline_smoother(np.arange(20.0), 5).trace
     6.0
-    >>> SplineSmoothing(5).make(np.array([0.0, 1.0, 2.0, 1.0, 1.0, 0.0])).trace
+    >>> spline_smoother(np.array([0.0, 1.0, 2.0, 1.0, 1.0, 0.0]), 5).trace
     2.0
     """
-
-    n_knots: int = 5
-
-    def make(self, column: FloatArray) -> Smoother:
-        """Return the smoother of a column (n,) that varies."""
-        block = column[None].copy()
-        standardise(block, np.ones_like(block))
-        (values,) = block
-        places = np.linspace(0, column.size - 1, self.n_knots)
-        knots = np.unique(np.interp(places, np.arange(column.size), np.sort(values)))
-        ends = np.repeat(knots[[0, -1]], _DEGREE)
-        breaks = np.concatenate([ends[:_DEGREE], knots, ends[_DEGREE:]])
-        splines = BSpline(breaks, np.eye(breaks.size - _DEGREE - 1), _DEGREE)
-        basis = splines(values)
-        basis -= basis.mean(axis=0)
-        _, sizes, rows = np.linalg.svd(basis.T, full_matrices=False)
-        rank = int(np.count_nonzero(sizes > _DEPENDENT * sizes[0]))
-        rows = np.ascontiguousarray(rows[:rank])
-        return Smoother(rows, None, 1 + _ROUNDING, float(rank))
+    block = column[None].copy()
+    standardise(block, np.ones_like(block))
+    (values,) = block
+    places = np.linspace(0, column.size - 1, n_knots)
+    knots = np.unique(np.interp(places, np.arange(column.size), np.sort(values)))
+    ends = np.repeat(knots[[0, -1]], _DEGREE)
+    breaks = np.concatenate([ends[:_DEGREE], knots, ends[_DEGREE:]])
+    splines = BSpline(breaks, np.eye(breaks.size - _DEGREE - 1), _DEGREE)
+    basis = splines(values)
+    basis -= basis.mean(axis=0)
+    _, sizes, rows = np.linalg.svd(basis.T, full_matrices=False)
+    rank = int(np.count_nonzero(sizes > _DEPENDENT * sizes[0]))
+    rows = np.ascontiguousarray(rows[:rank])
+    return Smoother(rows, None, 1 + _ROUNDING, float(rank))
 
 
 class SmootherBank:
-    """Makes smoothers of the columns of a table when they are needed, and keeps what it can.
+    """Makes smoothers of the columns of a table when they are needed, and keeps what it can."""
 
-    Parameters
-    ----------
-    source : Source
-        The table.
-    smoothing : Smoothing
-        How its columns are smoothed.
-    n_threads : int
-        Threads.
-    """
-
-    def __init__(self, source: Source, smoothing: Smoothing, *, n_threads: int = 1) -> None:
+    def __init__(
+        self, source: Source, make: Callable[[FloatArray], Smoother], *, n_threads: int = 1
+    ) -> None:
         self._source = source
-        self._smoothing = smoothing
+        self._make = make
         self._n_threads = n_threads
         self._kept: dict[int, Smoother] = {}
         self._room = _ROOM
@@ -184,37 +129,20 @@ class SmootherBank:
         """Smoother of a column, which is kept."""
         if column not in self._kept:
             values = self._source.block(np.array([column], dtype=np.int64))
-            self._kept[column] = self._smoothing.make(np.ascontiguousarray(values[:, 0]))
+            self._kept[column] = self._make(np.ascontiguousarray(values[:, 0]))
         return self._kept[column]
 
     def grams(
-        self,
-        columns: IntArray,
-        values: FloatArray,
-        report: Callable[[int], None] | None = None,
+        self, columns: IntArray, values: FloatArray, report: Callable[[int], None] | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        r"""Smooth several functions by each of some columns, and return their products.
+        r"""Smooth functions :math:`v_1, \dots, v_q` (q, n) by each of k columns.
 
-        Parameters
-        ----------
-        columns : ndarray of int of shape (k,)
-            Columns.
-        values : ndarray of shape (q, n)
-            Functions on the samples, :math:`v_1, \dots, v_q`.
-        report : callable, optional
-            Told the number of columns that are done.
-
-        Returns
-        -------
-        grams : ndarray of shape (k, q, q)
-            :math:`(S_j v_a)^\top (S_j v_b)/n`.
-        norms : ndarray of shape (k,)
-            Bounds on the norms of the smoothers.
+        Returns the products (k, q, q) of smoothed functions, :math:`(S_j v_a)^\top (S_j v_b)/n`,
+        and bounds (k,) on the norms of the smoothers. `report` is told how many columns are done.
         """
         q, n = values.shape
         grams, norms = np.empty((columns.size, q, q)), np.empty(columns.size)
-        # smoothers of a first look at a wide table would only be in the way of those that are
-        # looked at again
+        # do not fill the room with the smoothers of a wide table, few of which are needed again
         keep = columns.size * n * _USUAL_RANK * 8 <= _ROOM
 
         def work(part: slice) -> None:
@@ -231,7 +159,7 @@ class SmootherBank:
         block = self._source.block(np.array(new, dtype=np.int64)).T if new else np.empty((0, 0))
         made = {}
         for k, column in zip(new, block, strict=True):
-            made[k] = self._smoothing.make(column)
+            made[k] = self._make(column)
             if keep and self._room > 0:
                 self._kept[k] = made[k]
                 self._room -= made[k].rows.nbytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -10,30 +11,21 @@ import numpy as np
 from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rms
-from hsiclasso.baselines.base import (
-    REAL_TARGET,
-    Baseline,
-    Choice,
-    Job,
-    Traits,
-    by_score,
-    check_unused,
-)
+from hsiclasso.baselines.base import Baseline, by_score, check_unused
 from hsiclasso.baselines.descent import descend, falling
+from hsiclasso.baselines.job import REAL_TARGET, Choice, Job, Traits
 from hsiclasso.baselines.smoothers import (
     Bandwidth,
-    KernelSmoothing,
     SmootherBank,
-    Smoothing,
-    SplineSmoothing,
+    kernel_smoother,
+    spline_smoother,
 )
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.targets import Target
 
 __all__ = ["SpAM", "SpAMPath"]
 
 _N_KNOTS = 5
-#: Smoothed targets that are smaller than this, beside the target, are rounding.
+#: Smoothed targets below this share of the target are rounding errors.
 _NOTHING = 1e-12
 
 
@@ -76,6 +68,7 @@ class SpAMPath:
     n_iter: IntArray
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpAM(Baseline):
     r"""Feature selection by sparse additive models.
 
@@ -111,8 +104,8 @@ class SpAM(Baseline):
     criterion : {None, "cp"}, default=None
         ``"cp"`` chooses the penalty by the authors' :math:`C_p`, see `SpAMPath`, and with it the
         number of features. The path then goes on while the degrees of freedom that shrinking
-        leaves are at most half the number of samples, so that its last model tells the variance
-        of the noise.
+        leaves are at most half the number of samples. Its last model gives the variance of the
+        noise.
     %(target)s
         A kernel of the target is refused. ``"auto"`` takes whole numbers with few distinct values
         for classes, which SpAM does not serve: pass ``"real"`` to treat them as numbers.
@@ -174,38 +167,20 @@ class SpAM(Baseline):
     (4, 200)
     """
 
+    smoother: Literal["kernel", "spline"] = "kernel"
+    bandwidth: Bandwidth = "plugin"
+    n_knots: int = _N_KNOTS
+    alpha: float | None = None
+    criterion: Literal["cp"] | None = None
+    n_alphas: int = 100
+    alpha_ratio_min: float = 1e-3
+    tol: float = 1e-6
+    max_iter: int = 1000
+    n_jobs: int | None = -1
+
     traits = Traits(
         "SpAM", "additive non-linear", "convex", "primal", "medium", REAL_TARGET, "n d r per sweep"
     )
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        smoother: Literal["kernel", "spline"] = "kernel",
-        bandwidth: Bandwidth = "plugin",
-        n_knots: int = _N_KNOTS,
-        alpha: float | None = None,
-        criterion: Literal["cp"] | None = None,
-        target: str | Target = "auto",
-        n_alphas: int = 100,
-        alpha_ratio_min: float = 1e-3,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.smoother = smoother
-        self.bandwidth = bandwidth
-        self.n_knots = n_knots
-        self.alpha = alpha
-        self.criterion = criterion
-        self.target = target
-        self.n_alphas = n_alphas
-        self.alpha_ratio_min = alpha_ratio_min
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
 
     def _check(self) -> None:
         self._check_smoother()
@@ -238,10 +213,10 @@ class SpAM(Baseline):
     def _choose(self, job: Job) -> Choice:
         target = _centred(job)
         job.check_numbers()
-        smoothing: Smoothing = SplineSmoothing(self.n_knots)
+        make = partial(spline_smoother, n_knots=self.n_knots)
         if self.smoother == "kernel":
-            smoothing = KernelSmoothing(self.bandwidth)
-        bank = SmootherBank(job.source, smoothing, n_threads=job.n_threads)
+            make = partial(kernel_smoother, bandwidth=self.bandwidth)
+        bank = SmootherBank(job.source, make, n_threads=job.n_threads)
         total = int(np.count_nonzero(job.varies))
         screen = Screen(
             bank, job.varies, target, lambda done: job.report("features smoothed", done, total)
@@ -251,17 +226,17 @@ class SpAM(Baseline):
         if self.alpha_max_ > _NOTHING * rms(target):
             solver = Backfitting(bank, screen, target, tol=self.tol, max_iter=self.max_iter)
             fits = self._descend(solver, job)
-        self.path_ = _summary(fits, job.n_features)
+        self.path_ = _summary(fits, job.source.n_features)
         fit = fits[self._chosen()]
         self.n_iter_ = max(1, *(fit.n_iter for fit in fits))
-        scores = fit.sizes(job.n_features)
+        scores = fit.sizes(job.source.n_features)
         strengths = screen.all_strengths(fit.residual)
         fill = self.alpha is None and self.criterion is None
         free = not fill and self.n_features_to_select is None
         order = by_score(scores, strengths)[: None if free else job.n_wanted]
         self.alpha_ = fit.alpha
         self.functions_ = np.array([fit.functions[int(k)] for k in order])
-        self.functions_ = self.functions_.reshape(order.size, job.n_samples)
+        self.functions_ = self.functions_.reshape(order.size, job.source.n_samples)
         message = f"{fit.n_active} features have a function at penalty {fit.alpha:.4g}."
         unsolved = self._unsolved(fits)
         return Choice(scores, strengths, message, order, fill=fill, unsolved=unsolved)
@@ -284,7 +259,7 @@ class SpAM(Baseline):
         alphas = falling(largest, step, last)
         if self.criterion is None:
             return descend(solve, alphas, most=most)
-        return descend(solve, alphas, stop=lambda fit: fit.effective > 0.5 * job.n_samples)
+        return descend(solve, alphas, stop=lambda fit: fit.effective > 0.5 * job.source.n_samples)
 
     def _chosen(self) -> int:
         """Place of the model on the path."""

@@ -5,8 +5,8 @@ A matrix K with row means m is, with their mean s and :math:`\tilde m = m - s 1`
 .. math:: K = \bar K + \tilde m 1^\top + 1 \tilde m^\top + s\, 1 1^\top, \qquad
     \langle K, L\rangle = \langle \bar K, \bar L\rangle + 2 n\, \tilde m^\top \tilde l + n^2 s t
 
-for L with the means :math:`\tilde l` and t: to the inner products of centred matrices are added
-those of the vectors :math:`(\sqrt{2n}\, \tilde m,\; n s)`.
+for L with the means :math:`\tilde l` and t. So the inner products of the vectors
+:math:`(\sqrt{2n}\, \tilde m,\; n s)` are added to those of the centred matrices.
 """
 
 from __future__ import annotations
@@ -29,16 +29,7 @@ _STEP = 64
 
 
 class UncentredProblem:
-    """The quadratic problem of Gram matrices as they are, from that of the centred ones.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem of the centred matrices.
-    target : TargetData
-        Its target.
-    n_threads : int
-    """
+    """The quadratic problem of Gram matrices as they are, from that of the centred ones."""
 
     def __init__(self, problem: Problem, target: TargetData, *, n_threads: int) -> None:
         features = problem.features
@@ -92,7 +83,7 @@ def _row_means(z: FloatArray, kernel: Kernel, left: float) -> FloatArray:
 
 
 def _vectors(means: FloatArray) -> FloatArray:
-    """Return vectors (k, n + 1) whose inner products are what centring takes away."""
+    """Return vectors (k, n + 1) whose inner products are those that centring removes."""
     n = means.shape[1]
     whole = means.mean(axis=1, keepdims=True)
     return np.hstack([np.sqrt(2 * n) * (means - whole), n * whole])

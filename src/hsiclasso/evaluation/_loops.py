@@ -46,15 +46,15 @@ def newton_direction(
         Features of the samples.
     probabilities : ndarray of shape (C, n)
     penalty, inverse : ndarray of shape (r,)
-        What is added to the diagonal of the Hessian, and the inverse of the preconditioner.
+        Penalty, on the diagonal of the Hessian, and the inverse of the preconditioner.
     gradient : ndarray of shape (C, r)
     accuracy : float
-        Residual at which to end, relative, in the norm of the preconditioner.
+        Relative residual at which to end, in the norm of the preconditioner.
 
     Returns
     -------
     ndarray of shape (C, r)
-        What leads from here towards the solution.
+        The Newton direction.
     """
     n_classes, r = gradient.shape
     direction, residual = np.zeros((n_classes, r)), -gradient
@@ -69,7 +69,7 @@ def newton_direction(
         np.dot(flow, transposed, image)
         image += along * penalty
         bend = _dot(along, image)
-        if bend <= 0.0:  # nothing is left but rounding
+        if bend <= 0.0:  # only rounding errors are left
             break
         step = norm / bend
         last, norm = norm, 0.0

@@ -1,8 +1,9 @@
-"""What the kernel models share: parameters, fitting with given or searched values, prediction."""
+"""What the kernel models share: parameters, the fit, prediction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,31 +13,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hsiclasso._checks import check_choice, check_flag, check_positive
 from hsiclasso._types import AnyArray, FloatArray
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.evaluation.kernels import KERNELS, InputKernel, Inputs, KernelName, median_distance
-from hsiclasso.evaluation.learners import Learner
-from hsiclasso.evaluation.spectrum import Path, decompose
+from hsiclasso.evaluation.kernels import KERNELS, InputKernel, KernelName
+from hsiclasso.evaluation.spectrum import Path, Spectrum, decompose
 from hsiclasso.evaluation.tuning import Folds, Grid, check_folds, folds_of, grid_search
 
-__all__ = ["GivenModel", "KernelModel", "SearchedModel", "Width"]
-
-Width = float | Literal["median"]
-#: Width, None for a kernel without one, and penalty; and how they are settled on the table, the
-#: target and the comparison of the samples.
-Settled = tuple[float | None, float]
-Plan = Callable[[FloatArray, AnyArray, FloatArray], Settled]
+__all__ = ["GivenModel", "KernelModel", "SearchedModel"]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelModel(BaseEstimator):  # type: ignore[misc]
     """A model whose functions are kernels of the samples times `dual_coef_`, plus `intercept_`."""
 
-    kernel: KernelName
-    standardise: bool
-    fit_intercept: bool
-    inputs_: Inputs
-    width_: float | None
-    #: Coefficients (n, q) and intercepts (q,); without the last axis for a target of shape (n,).
-    dual_coef_: FloatArray
-    intercept_: Any
+    kernel: KernelName = "gaussian"
+    standardise: bool = True
+    fit_intercept: bool = True
 
     #: Entries that the docstrings of several models have in common.
     _entries: ClassVar[dict[str, str]] = {
@@ -88,8 +78,7 @@ n_features_in_ : int
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name, entry in cls._entries.items():
-            cls.__doc__ = (cls.__doc__ or "").replace(f"%({name})s", entry)
+        cls.__doc__ = (cls.__doc__ or "") % cls._entries
 
     def _check(self) -> InputKernel:
         """Check the parameters; return how samples are compared."""
@@ -98,12 +87,23 @@ n_features_in_ : int
         check_flag("fit_intercept", self.fit_intercept)
         return InputKernel(self.kernel, bool(self.standardise))
 
+    def _grid(self, kernel: InputKernel) -> Grid:
+        """Check the widths and penalties; return what to try."""
+        raise NotImplementedError
+
     def _read(self, X: Any, y: Any) -> tuple[FloatArray, AnyArray]:
         """Check table and target, and return them as arrays."""
         raise NotImplementedError
 
-    def _learner(self) -> Learner:
-        """Return how a model is fitted and scored."""
+    def _path(self, spectrum: Spectrum, target: AnyArray, alphas: FloatArray) -> Path:
+        """Fit a model for each penalty."""
+        raise NotImplementedError
+
+    def _scores(self, values: FloatArray, target: AnyArray) -> FloatArray:
+        """Return scores (n_alphas, 2) of functions (n_alphas, q, m) at samples left out.
+
+        Larger is better, and the second decides where the first is equal.
+        """
         raise NotImplementedError
 
     def _check_folds(self, target: AnyArray, folds: Folds) -> None:
@@ -112,12 +112,14 @@ n_features_in_ : int
     def _keep(self, path: Path, target: AnyArray) -> None:
         """Set further attributes of the fitted model."""
 
-    def _plan(self, kernel: InputKernel) -> Plan:
-        """Check the parameters of width and penalty; return how these are settled on data."""
-        raise NotImplementedError
+    def _settle(
+        self, grid: Grid, X: FloatArray, target: AnyArray, comparison: FloatArray
+    ) -> tuple[float | None, float]:
+        """Return the width, None for a kernel without one, and the penalty."""
+        return grid.resolve(comparison)[0], float(grid.alphas[0])
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit the model; a search chooses its width and penalty first.
+        """Fit the model, after a search for its width and penalty if it has one.
 
         Parameters
         ----------
@@ -131,23 +133,17 @@ n_features_in_ : int
         self
         """
         kernel = self._check()
-        settle = self._plan(kernel)
+        grid = self._grid(kernel)
         X, target = self._read(X, y)
         self.inputs_, comparison = kernel.learn(X)
-        self.width_, alpha = settle(X, target, comparison)
-        self._solve(self._learner(), comparison, target, alpha)
-        return self
-
-    def _solve(
-        self, learner: Learner, comparison: FloatArray, target: AnyArray, alpha: float
-    ) -> None:
-        """Fit all samples, and set the fitted attributes."""
-        gram = self.inputs_.kernel.gram(comparison, self.width_)
-        spectrum = decompose(gram, bool(self.fit_intercept))
-        path = learner.solve(spectrum, target, np.array([alpha]))
+        self.width_, alpha = self._settle(grid, X, target, comparison)
+        spectrum = decompose(kernel.gram(comparison, self.width_), bool(self.fit_intercept))
+        path = self._path(spectrum, target, np.array([alpha]))
         dual, intercepts = spectrum.expand(path)
+        # (n, q) and (q,); `_keep` drops the last axis for a real target of shape (n,)
         self.dual_coef_, self.intercept_ = np.ascontiguousarray(dual[0].T), intercepts[0]
         self._keep(path, target)
+        return self
 
     def _values(self, X: Any) -> FloatArray:
         """Return the functions (m, q) at new samples."""
@@ -162,67 +158,50 @@ n_features_in_ : int
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GivenModel(KernelModel):
     """A model with a given width and penalty."""
 
-    alpha: float
-    width: Width
+    alpha: float = 1e-3
+    width: float | Literal["median"] = "median"
 
-    def _plan(self, kernel: InputKernel) -> Plan:
-        _check_width(self.width, kernel)
+    def _grid(self, kernel: InputKernel) -> Grid:
         check_positive("alpha", self.alpha)
+        alphas = np.array([self.alpha], dtype=np.float64)
+        if isinstance(self.width, str) and self.width == "median":
+            return Grid(kernel, alphas, None, np.ones(1) if kernel.has_width else None)
+        if not kernel.has_width:
+            raise InvalidInputError(
+                f"width={self.width!r}, but kernel={kernel.name!r} has no width: leave it out, or "
+                "take kernel='gaussian'."
+            )
+        if isinstance(self.width, str):
+            raise InvalidInputError(
+                f"width={self.width!r} must be a finite number > 0, or 'median'."
+            )
+        check_positive("width", self.width)
+        return Grid(kernel, alphas, np.array([self.width], dtype=np.float64), None)
 
-        def settle(X: FloatArray, target: AnyArray, comparison: FloatArray) -> Settled:
-            if not kernel.has_width:
-                return None, float(self.alpha)
-            median = self.width == "median"
-            width = median_distance(comparison) if median else float(self.width)
-            return width, float(self.alpha)
 
-        return settle
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class SearchedModel(KernelModel):
     """A model whose width and penalty are chosen by cross-validation."""
 
-    alphas: Sequence[float] | None
-    widths: Sequence[float] | None
-    width_factors: Sequence[float] | None
-    cv: Any
-    random_state: Any
+    alphas: Sequence[float] | None = None
+    widths: Sequence[float] | None = None
+    width_factors: Sequence[float] | None = None
+    cv: Any = 3
+    random_state: Any = None
 
-    def _plan(self, kernel: InputKernel) -> Plan:
+    def _grid(self, kernel: InputKernel) -> Grid:
         check_folds(self.cv, self.random_state)
-        grid = Grid.of(
-            kernel,
-            bool(self.fit_intercept),
-            alphas=self.alphas,
-            widths=self.widths,
-            width_factors=self.width_factors,
-        )
+        return Grid.of(kernel, self.alphas, self.widths, self.width_factors)
 
-        def settle(X: FloatArray, target: AnyArray, comparison: FloatArray) -> Settled:
-            folds = folds_of(self.cv, self.random_state, target, classifier=is_classifier(self))
-            self._check_folds(target, folds)
-            widths = grid.resolve(comparison)
-            self.scores_ = grid_search(
-                self._learner(), X, target, grid=grid, widths=widths, folds=folds
-            )
-            self.best_width_, self.best_alpha_, self.best_score_ = self.scores_.chosen
-            return self.best_width_, self.best_alpha_
-
-        return settle
-
-
-def _check_width(width: Any, kernel: InputKernel) -> None:
-    """Raise unless a width has a meaning for the kernel."""
-    if isinstance(width, str) and width == "median":
-        return
-    if not kernel.has_width:
-        raise InvalidInputError(
-            f"width={width!r}, but kernel={kernel.name!r} has no width: leave it out, or take "
-            "kernel='gaussian'."
-        )
-    if isinstance(width, str):
-        raise InvalidInputError(f"width={width!r} must be a finite number > 0, or 'median'.")
-    check_positive("width", width)
+    def _settle(
+        self, grid: Grid, X: FloatArray, target: AnyArray, comparison: FloatArray
+    ) -> tuple[float | None, float]:
+        folds = folds_of(self.cv, self.random_state, target, classifier=is_classifier(self))
+        self._check_folds(target, folds)
+        self.scores_ = grid_search(self, X, target, grid, grid.resolve(comparison), folds)
+        self.best_width_, self.best_alpha_, self.best_score_ = self.scores_.chosen
+        return self.best_width_, self.best_alpha_

@@ -1,4 +1,4 @@
-"""How samples are compared: standardised or not, by distances, products or a given matrix."""
+"""Comparing samples, standardised or not: by distances, products or a given matrix."""
 
 from __future__ import annotations
 
@@ -19,17 +19,10 @@ KERNELS = ("gaussian", "linear", "precomputed")
 
 @dataclass(frozen=True)
 class InputKernel:
-    """A kernel between samples, apart from its width.
-
-    Attributes
-    ----------
-    name : {"gaussian", "linear", "precomputed"}
-    standardise : bool
-        Whether features are brought to mean 0 and variance 1 on the samples of the fit.
-    """
+    """A kernel between samples, apart from its width."""
 
     name: KernelName = "gaussian"
-    standardise: bool = True
+    standardise: bool = True  # scale features to mean 0 and variance 1 on the samples of the fit
 
     @property
     def has_width(self) -> bool:
@@ -42,18 +35,10 @@ class InputKernel:
         return self.name == "precomputed"
 
     def learn(self, X: FloatArray) -> tuple[Inputs, FloatArray]:
-        """Return how samples are compared with those of a table, and these with each other.
+        """Return the samples of a table (n, d), ready to be compared with others, and a comparison.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            The samples, or their kernel matrix if it is precomputed.
-
-        Returns
-        -------
-        inputs : Inputs
-        comparison : ndarray of shape (n, n)
-            Squared distances, products, or the kernel matrix.
+        The comparison (n, n) of the samples with each other has squared distances, products, or the
+        precomputed kernel matrix.
         """
         n, d = X.shape
         if self.precomputed:
@@ -62,14 +47,14 @@ class InputKernel:
         mean, scale = np.zeros(d), np.ones(d)
         if self.standardise:
             mean, deviation = X.mean(axis=0), X.std(axis=0)
-            # rounding alone makes no difference between samples
+            # rounding errors are no variation
             varies = deviation > n * np.finfo(np.float64).eps * np.abs(mean)
             scale = np.where(varies, deviation, 1.0)
         inputs = Inputs(self, (X - mean) / scale, mean, scale)
         return inputs, inputs.compare(X)
 
     def part(self, X: FloatArray, rows: IntArray, samples: IntArray) -> FloatArray:
-        """Return the rows of a table, as they are compared with some samples of it."""
+        """Return rows of a table; of a kernel matrix, only its columns for some samples."""
         return X[np.ix_(rows, samples)] if self.precomputed else X[rows]
 
     def gram(self, comparison: FloatArray, width: float | None) -> FloatArray:
@@ -89,7 +74,7 @@ class Inputs:
     vectors : ndarray of shape (n_samples, n_features)
         The samples, standardised if the kernel asks for it; none for a precomputed kernel.
     mean, scale : ndarray of shape (n_features,)
-        What was taken from the features, and what they were divided by then.
+        Subtracted from the features; then they were divided by the scale.
     """
 
     kernel: InputKernel

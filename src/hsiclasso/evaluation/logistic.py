@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,18 +16,19 @@ from sklearn.utils.validation import validate_data
 from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import AnyArray, FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.evaluation.base import GivenModel, KernelModel, SearchedModel, Width
-from hsiclasso.evaluation.kernels import InputKernel, KernelName
-from hsiclasso.evaluation.learners import SoftmaxLearner
-from hsiclasso.evaluation.softmax import SoftmaxPath
-from hsiclasso.evaluation.spectrum import Path
+from hsiclasso.evaluation.base import GivenModel, KernelModel, SearchedModel
+from hsiclasso.evaluation.kernels import InputKernel
+from hsiclasso.evaluation.softmax import SoftmaxPath, softmax_path
+from hsiclasso.evaluation.spectrum import Path, Spectrum
 from hsiclasso.evaluation.tuning import Folds
 
 __all__ = ["KernelLogisticRegression", "KernelLogisticRegressionCV"]
 
-Scoring = Literal["accuracy", "log_likelihood"]
+#: Least logarithm of a probability that counts, as in scikit-learn.
+_LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _Classifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
     """Prediction of classes, by the softmax of functions.
 
@@ -35,9 +36,8 @@ class _Classifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
     between these samples and those of the fit.
     """
 
-    tol: float
-    max_iter: int
-    scoring: Scoring = "accuracy"
+    tol: float = 1e-4
+    max_iter: int = 100
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the functions (n_samples, n_classes) whose softmax are the probabilities.
@@ -63,7 +63,6 @@ class _Classifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
     def _check(self) -> InputKernel:
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
-        check_choice("scoring", self.scoring, ("accuracy", "log_likelihood"))
         return super()._check()
 
     def _read(self, X: Any, y: Any) -> tuple[FloatArray, IntArray]:
@@ -77,8 +76,28 @@ class _Classifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
             )
         return X, codes
 
-    def _learner(self) -> SoftmaxLearner:
-        return SoftmaxLearner(self.classes_.size, float(self.tol), int(self.max_iter), self.scoring)
+    def _path(self, spectrum: Spectrum, target: AnyArray, alphas: FloatArray) -> SoftmaxPath:
+        """Fit a model for each penalty to the classes that the target has."""
+        n_classes = self.classes_.size
+        present, codes = np.unique(target, return_inverse=True)
+        path = softmax_path(
+            spectrum, codes, alphas, tol=float(self.tol), max_iter=int(self.max_iter)
+        )
+        if present.size == n_classes:
+            return path
+        # a class without samples has a probability of 0
+        k, _, r = path.weights.shape
+        weights, offsets = np.zeros((k, n_classes, r)), np.full((k, n_classes), -np.inf)
+        weights[:, present], offsets[:, present] = path.weights, path.offsets
+        return replace(path, weights=weights, offsets=offsets)
+
+    def _scores(self, values: FloatArray, target: AnyArray) -> FloatArray:
+        """Return the accuracy and the mean log-likelihood, first the one to maximise."""
+        accuracy = (values.argmax(axis=1) == target).mean(axis=1)
+        chosen = log_softmax(values, axis=1)[:, target, np.arange(target.size)]
+        likelihood = np.maximum(chosen, _LEAST_LOG).mean(axis=1)
+        both = [accuracy, likelihood]
+        return np.column_stack(both if self.scoring == "accuracy" else both[::-1])
 
     def _check_folds(self, target: AnyArray, folds: Folds) -> None:
         for train, _ in folds:
@@ -99,10 +118,11 @@ class _Classifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
                 f"the gradient has the norm {self.gradient_norm_:.3g} after {self.n_iter_} Newton "
                 f"steps, more than tol={self.tol} allows: raise max_iter, tol or the penalty.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelLogisticRegression(_Classifier, GivenModel):
     r"""Multi-class kernel logistic regression with a squared penalty.
 
@@ -111,11 +131,11 @@ class KernelLogisticRegression(_Classifier, GivenModel):
               p(x) = \operatorname{softmax}\Big(\sum_i B_i k(x_i, x) + b\Big)
 
     with a coefficient for each of n samples and C classes, and the Gaussian kernel
-    :math:`k(x, x') = e^{-\|x-x'\|^2/(2\sigma^2)}` of standardised features. The intercepts b are
-    free of penalty. Solved by Newton's method in the coordinates of the eigenvectors of K.
+    :math:`k(x, x') = e^{-\|x-x'\|^2/(2\sigma^2)}` of standardised features. The intercepts b have
+    no penalty. Solved by Newton's method in the coordinates of the eigenvectors of K.
 
-    With ``kernel="linear"`` this is scikit-learn's ``LogisticRegression(C=1/(n * alpha))``, for two
-    classes ``C=2/(n * alpha)``, as there the penalty is of the difference of the two functions.
+    With ``kernel="linear"`` this is scikit-learn's ``LogisticRegression(C=1/(n * alpha))``; for two
+    classes ``C=2/(n * alpha)``, because there the penalty is on the difference of the functions.
 
     Parameters
     ----------
@@ -140,7 +160,7 @@ class KernelLogisticRegression(_Classifier, GivenModel):
     %(fitted)s
     gradient_norm_ : float
         Norm of the gradient of the objective in the kernel's space, 0 at the optimum. Intercepts
-        count as coefficients of a constant feature, as high as the others are on average.
+        count as coefficients of a constant feature with the mean size of the others.
     n_iter_ : int
         Newton steps.
     %(names)s
@@ -159,26 +179,8 @@ class KernelLogisticRegression(_Classifier, GivenModel):
     ((3, 3), True)
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1e-3,
-        kernel: KernelName = "gaussian",
-        width: Width = "median",
-        standardise: bool = True,
-        fit_intercept: bool = True,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.width = width
-        self.standardise = standardise
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelLogisticRegressionCV(_Classifier, SearchedModel):
     r"""Multi-class kernel logistic regression, its width and penalty chosen by cross-validation.
 
@@ -215,29 +217,8 @@ class KernelLogisticRegressionCV(_Classifier, SearchedModel):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        alphas: Sequence[float] | None = None,
-        widths: Sequence[float] | None = None,
-        width_factors: Sequence[float] | None = None,
-        kernel: KernelName = "gaussian",
-        cv: Any = 3,
-        scoring: Literal["accuracy", "log_likelihood"] = "accuracy",
-        random_state: Any = None,
-        standardise: bool = True,
-        fit_intercept: bool = True,
-        tol: float = 1e-4,
-        max_iter: int = 100,
-    ) -> None:
-        self.alphas = alphas
-        self.widths = widths
-        self.width_factors = width_factors
-        self.kernel = kernel
-        self.cv = cv
-        self.scoring = scoring
-        self.random_state = random_state
-        self.standardise = standardise
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+    scoring: Literal["accuracy", "log_likelihood"] = "accuracy"
+
+    def _check(self) -> InputKernel:
+        check_choice("scoring", self.scoring, ("accuracy", "log_likelihood"))
+        return super()._check()

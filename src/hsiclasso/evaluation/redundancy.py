@@ -17,14 +17,14 @@ def redundancy_rate(X: Any) -> float:
 
     .. math:: \mathrm{RED} = \frac{2}{m (m - 1)} \sum_{k > l} |\rho_{k, l}|
 
-    0 for features that are uncorrelated, 1 for copies of one. The paper prints the same sum over
+    It is 0 for uncorrelated features, and 1 for copies of one. The paper prints the same sum over
     ``m (m - 1)``, which is half of the mean over the ``m (m - 1) / 2`` pairs.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The selected features, numbers without NaN; at least two of each. A constant feature
-        correlates with none.
+        At least two samples of at least two selected features: numbers without NaN. A constant
+        feature has no correlation with the others.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def redundancy_rate(X: Any) -> float:
     """
     table = _checked(X)
     varies = np.ptp(table, axis=0) > 0
-    # by the largest entry first, so that squares neither overflow nor vanish
+    # divide by the largest entry first: squares then neither overflow nor vanish
     scaled = table[:, varies] / np.abs(table[:, varies]).max(axis=0)
     centred = scaled - scaled.mean(axis=0)
     unit = centred / np.linalg.norm(centred, axis=0)
@@ -63,7 +63,5 @@ def _checked(X: Any) -> FloatArray:
             "samples and two features."
         )
     if not np.isfinite(table).all():
-        raise InvalidInputError(
-            "X has NaN or infinite entries; leave out or fill in what is missing."
-        )
+        raise InvalidInputError("X has NaN or infinite entries: leave them out or fill them in.")
     return table

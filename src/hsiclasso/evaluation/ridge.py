@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,30 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from hsiclasso._types import AnyArray, FloatArray
-from hsiclasso.evaluation.base import GivenModel, KernelModel, SearchedModel, Width
-from hsiclasso.evaluation.kernels import KernelName
-from hsiclasso.evaluation.learners import RidgeLearner
-from hsiclasso.evaluation.spectrum import Path
+from hsiclasso.evaluation.base import GivenModel, KernelModel, SearchedModel
+from hsiclasso.evaluation.spectrum import Path, Spectrum
 
-__all__ = ["KernelRidgeRegression", "KernelRidgeRegressionCV"]
+__all__ = ["KernelRidgeRegression", "KernelRidgeRegressionCV", "ridge_path"]
+
+
+def ridge_path(spectrum: Spectrum, targets: FloatArray, alphas: FloatArray) -> Path:
+    r"""Solve kernel ridge regression for each penalty, from one decomposition.
+
+    .. math:: \min_{w, b} \frac{1}{2n} \|y - b1 - Z'w\|^2 + \frac\alpha2 \|w\|^2
+
+    for the features Z of the spectrum, with or without an intercept b, and each column of
+    `targets` (n, q). The weights are :math:`w_j = \sqrt{s_j} u_j'(y - \bar y) / (s_j + n\alpha)`.
+    """
+    n, q = targets.shape
+    means = targets.mean(axis=0) if spectrum.has_intercept else np.zeros(q)
+    parts = (spectrum.features @ (targets - means)).T
+    weights = parts / (spectrum.values + n * alphas[:, None])[:, None, :]
+    return Path(weights, np.broadcast_to(means, (alphas.size, q)))
+
+
+def _columns(target: AnyArray) -> FloatArray:
+    """Return one or more real targets as columns (n, q)."""
+    return target.reshape(len(target), -1).astype(np.float64)
 
 
 class _Regressor(RegressorMixin, KernelModel):  # type: ignore[misc]
@@ -41,8 +58,13 @@ class _Regressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         )
         return X, np.asarray(y, dtype=np.float64)
 
-    def _learner(self) -> RidgeLearner:
-        return RidgeLearner()
+    def _path(self, spectrum: Spectrum, target: AnyArray, alphas: FloatArray) -> Path:
+        return ridge_path(spectrum, _columns(target), alphas)
+
+    def _scores(self, values: FloatArray, target: AnyArray) -> FloatArray:
+        """Return minus the mean squared error over samples and outputs."""
+        error = np.square(values - _columns(target).T).mean(axis=(1, 2))
+        return np.column_stack([-error, np.zeros_like(error)])
 
     def _keep(self, path: Path, target: AnyArray) -> None:
         if target.ndim == 1:
@@ -60,7 +82,7 @@ class KernelRidgeRegression(_Regressor, GivenModel):
     .. math:: \min_{\beta, b} \frac{1}{2n} \|y - K\beta - b1\|^2 + \frac\alpha2 \beta'K\beta,
               \qquad K_{ij} = e^{-\|x_i-x_j\|^2/(2\sigma^2)}
 
-    of standardised features. The intercept b is free of penalty: with :math:`H = I - 11'/n`, the
+    of standardised features. The intercept b has no penalty: with :math:`H = I - 11'/n`, the
     coefficients are :math:`\beta = (HKH + n\alpha I)^{-1} (y - \bar y)`.
 
     Without intercept this is scikit-learn's ``KernelRidge(alpha=n * alpha)``, and with
@@ -95,21 +117,6 @@ class KernelRidgeRegression(_Regressor, GivenModel):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1e-3,
-        kernel: KernelName = "gaussian",
-        width: Width = "median",
-        standardise: bool = True,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.width = width
-        self.standardise = standardise
-        self.fit_intercept = fit_intercept
-
 
 class KernelRidgeRegressionCV(_Regressor, SearchedModel):
     """Kernel ridge regression, its width and penalty chosen by cross-validation.
@@ -140,24 +147,3 @@ class KernelRidgeRegressionCV(_Regressor, SearchedModel):
     >>> model.score(X[100:], y[100:]) > 0.9
     True
     """
-
-    def __init__(
-        self,
-        *,
-        alphas: Sequence[float] | None = None,
-        widths: Sequence[float] | None = None,
-        width_factors: Sequence[float] | None = None,
-        kernel: KernelName = "gaussian",
-        cv: Any = 3,
-        random_state: Any = None,
-        standardise: bool = True,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.alphas = alphas
-        self.widths = widths
-        self.width_factors = width_factors
-        self.kernel = kernel
-        self.cv = cv
-        self.random_state = random_state
-        self.standardise = standardise
-        self.fit_intercept = fit_intercept

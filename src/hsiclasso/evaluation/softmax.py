@@ -34,21 +34,11 @@ _HALVINGS = 40
 
 @dataclass(frozen=True)
 class SoftmaxPath(Path):
-    """Solutions of multinomial logistic regression for each penalty.
+    """Solutions of multinomial logistic regression for each penalty."""
 
-    Attributes
-    ----------
-    n_iter : ndarray of int of shape (n_alphas,)
-        Newton steps.
-    gradient_norms : ndarray of shape (n_alphas,)
-        Norm of the gradient at the solution.
-    solved : ndarray of bool of shape (n_alphas,)
-        Whether the tolerance was reached.
-    """
-
-    n_iter: IntArray
-    gradient_norms: FloatArray
-    solved: BoolArray
+    n_iter: IntArray  # (n_alphas,), Newton steps
+    gradient_norms: FloatArray  # (n_alphas,), norm of the gradient at the solution
+    solved: BoolArray  # (n_alphas,), whether the tolerance was reached
 
     @property
     def n_unsolved(self) -> int:
@@ -58,7 +48,7 @@ class SoftmaxPath(Path):
 
 @dataclass(frozen=True)
 class _Problem:
-    """The features with a constant one for the intercept, of a height that is usual among them."""
+    """The features, and a constant one for the intercept, of the mean size of the others."""
 
     design: FloatArray  # (r, n)
     transposed: FloatArray  # (n, r)
@@ -97,25 +87,11 @@ def softmax_path(
 ) -> SoftmaxPath:
     r"""Solve for each penalty, from the largest down, each from the solutions before it.
 
-    Ends where :math:`\|g\| \le tol \cdot \alpha\|W\|` for the gradient g. As the objective is
-    strongly convex, :math:`\|g\|/\alpha` bounds the distance to the optimal weights while the
-    intercept is optimal, and so `tol` their relative error.
-
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Features of n samples, with intercept or without.
-    codes : ndarray of int of shape (n,)
-        Classes 0 to C - 1, each with a sample.
-    alphas : ndarray of shape (n_alphas,)
-        Penalties > 0 in any order.
-    tol : float
-    max_iter : int
-        Most Newton steps for a penalty.
-
-    Returns
-    -------
-    SoftmaxPath
+    It ends where :math:`\|g\| \le tol \cdot \alpha\|W\|` for the gradient g. As the objective is
+    strongly convex, :math:`\|g\|/\alpha` bounds the distance to the optimal weights where the
+    intercept is optimal: `tol` bounds their relative error. `codes` (n,) has the classes 0 to
+    C - 1, each with a sample. `alphas` may have any order. A penalty takes at most `max_iter`
+    Newton steps.
     """
     problem, height = _pose(spectrum, codes, tol, max_iter)
     before = [(np.inf, _start(problem, height))]
@@ -153,7 +129,7 @@ def _pose(spectrum: Spectrum, codes: IntArray, tol: float, max_iter: int) -> tup
 
 
 def _start(problem: _Problem, height: float) -> FloatArray:
-    """Return the solution at an endless penalty, where only intercepts are left."""
+    """Return the solution at an infinite penalty: the intercepts alone."""
     logs = np.log(problem.labels.mean(axis=1))
     return np.outer(logs - logs.mean(), problem.penalty == 0) / height
 
@@ -172,7 +148,7 @@ def _guess(problem: _Problem, alpha: float, before: list[tuple[float, FloatArray
 def _solve(problem: _Problem, state: _State) -> _Solution:
     """Newton's method with inexact directions and a line search."""
     n = problem.codes.size
-    # what rounding leaves of a gradient whose terms are of the size of the features
+    # rounding errors of a gradient whose terms have the size of the features
     floor = 8 * _EPS * float(np.sqrt(problem.squares.sum() / n))
     for step in range(problem.max_iter + 1):
         shrinkage = problem.penalty * state.weights
@@ -211,7 +187,7 @@ def _direction(
     from hsiclasso.evaluation._loops import newton_direction
 
     n_classes, n = state.probabilities.shape
-    # the mean eigenvalue of the blocks, on what sums to zero over classes
+    # the mean eigenvalue of the blocks, on vectors that sum to zero over classes
     variety = 1.0 - float(np.vdot(state.probabilities, state.probabilities)) / n
     curvature = max(_EPS, variety / (n_classes - 1))
     inverse = 1.0 / (curvature * problem.squares / n + problem.penalty)

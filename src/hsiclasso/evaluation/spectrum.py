@@ -1,7 +1,7 @@
 r"""The coordinates in which a kernel model is a linear one, shared by all penalties.
 
-With :math:`K = U S U'`, the rows of :math:`S^{1/2} U'` are features of the samples, of which a
-linear function :math:`w' S^{1/2} U'` has the squared norm :math:`\|w\|^2` of the kernel's space.
+With :math:`K = U S U'`, the rows of :math:`S^{1/2} U'` are features of the samples. A linear
+function :math:`w' S^{1/2} U'` of them has the squared norm :math:`\|w\|^2` in the kernel's space.
 The matrix does not depend on the penalty, and is decomposed once.
 """
 
@@ -16,24 +16,16 @@ from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Path", "Spectrum", "decompose"]
 
-#: Negative eigenvalues up to this share of the largest are taken for rounding.
+#: Negative eigenvalues up to this share of the largest count as rounding errors.
 _NEGATIVE = 1e-6
 
 
 @dataclass(frozen=True)
 class Path:
-    """Functions of the samples, for each penalty.
+    """Functions of the samples, for each penalty."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_alphas, q, r)
-        Coefficients of the q outputs in the features of a `Spectrum`.
-    offsets : ndarray of shape (n_alphas, q)
-        What is added.
-    """
-
-    weights: FloatArray
-    offsets: FloatArray
+    weights: FloatArray  # (n_alphas, q, r), coefficients of q outputs in features of a `Spectrum`
+    offsets: FloatArray  # (n_alphas, q), added to the functions
 
     @property
     def n_unsolved(self) -> int:
@@ -43,21 +35,11 @@ class Path:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues of a kernel matrix above rounding, with their vectors.
+    """Eigenvalues of a kernel matrix that exceed rounding errors, with their vectors."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (r,)
-        Eigenvalues > 0.
-    vectors : ndarray of shape (r, n)
-        Eigenvectors, in rows.
-    centre : ndarray of shape (n,) or None
-        Mean of the kernel over the samples of the fit, if functions have an intercept.
-    """
-
-    values: FloatArray
-    vectors: FloatArray
-    centre: FloatArray | None
+    values: FloatArray  # (r,), positive
+    vectors: FloatArray  # (r, n), eigenvectors in rows
+    centre: FloatArray | None  # (n,), mean of the kernel over the samples if there is an intercept
 
     @property
     def has_intercept(self) -> bool:
@@ -72,8 +54,8 @@ class Spectrum:
     def expand(self, path: Path) -> tuple[FloatArray, FloatArray]:
         """Return coefficients (n_alphas, q, n) of the samples, and intercepts (n_alphas, q).
 
-        A function is the sum of the kernels of the samples, as it is given and not centred, times
-        their coefficients, and the intercept.
+        A function is the intercept plus the kernels of the samples, not centred, times their
+        coefficients.
         """
         dual = (path.weights / np.sqrt(self.values)) @ self.vectors
         return dual, path.offsets if self.centre is None else path.offsets - dual @ self.centre
@@ -82,23 +64,23 @@ class Spectrum:
 def decompose(gram: FloatArray, fit_intercept: bool) -> Spectrum:
     """Decompose a kernel matrix (n, n), centred if there is an intercept.
 
-    The intercept is free of penalty. Then the features may be shifted by their means: the
-    functions and their norms stay as they are, but the intercept is orthogonal to the features.
+    The intercept has no penalty. Therefore the features may be shifted by their means: the
+    functions and their norms do not change, and the intercept is orthogonal to the features.
     """
     n, height = len(gram), float(np.abs(gram).max())
     centre = gram.mean(axis=0) if fit_intercept else None
     if centre is not None:
         gram = gram - centre - centre[:, None] + centre.mean()
     values, vectors = np.linalg.eigh(gram)
-    size = max(height, float(values[-1]))  # rounding comes from both
+    size = max(height, float(values[-1]))  # rounding errors come from both
     if values[0] < -_NEGATIVE * size:
         raise InvalidInputError(
             f"The kernel matrix has the eigenvalue {values[0]:.3g}, and the largest is "
-            f"{values[-1]:.3g}: it must be positive semi-definite, as that of any kernel is."
+            f"{values[-1]:.3g}: it must be positive semi-definite, like the matrix of any kernel."
         )
     kept = values > n * np.finfo(np.float64).eps * size
     rows = np.ascontiguousarray(vectors[:, kept].T)
     if centre is not None:
-        # those of small eigenvalues are mixed by rounding with the constant, of eigenvalue 0
+        # rounding mixes vectors of small eigenvalues with the constant, whose eigenvalue is 0
         rows -= rows.mean(axis=1, keepdims=True)
     return Spectrum(values[kept], rows, centre)

@@ -1,15 +1,15 @@
 """Choosing the width of a kernel and the penalty by cross-validation.
 
-One decomposition of a kernel matrix for each width and fold serves all penalties, and one matrix
-of distances for each fold all widths.
+The kernel matrix of a width and a fold is decomposed once for all penalties. The distances of a
+fold are computed once for all widths.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,47 +19,36 @@ from hsiclasso._checks import check_random_state, check_whole, is_positive
 from hsiclasso._types import AnyArray, FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.evaluation.kernels import InputKernel, median_distance
-from hsiclasso.evaluation.learners import Learner
 from hsiclasso.evaluation.spectrum import decompose
+
+if TYPE_CHECKING:
+    from hsiclasso.evaluation.base import KernelModel
 
 __all__ = ["Folds", "Grid", "GridScores", "check_folds", "folds_of", "grid_search"]
 
 #: Widths to try, in medians of the distance between samples, and penalties.
 _FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 _ALPHAS = tuple(10.0**power for power in range(-7, 1))
-#: Digits in which means of the same scores in another order agree.
+#: Means of the same scores in another order agree in this many digits.
 _DIGITS = 12
 
 Folds = list[tuple[IntArray, IntArray]]
+#: None alone for a kernel without width.
+Widths = tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What a search tries.
-
-    Attributes
-    ----------
-    kernel : InputKernel
-    fit_intercept : bool
-    alphas : ndarray of shape (n_alphas,)
-        Penalties, ascending.
-    widths : ndarray of shape (n_widths,) or None
-        Widths, ascending.
-    factors : ndarray of shape (n_widths,) or None
-        The same in medians of the distance between samples, if they are not given as numbers.
-    """
+    """What a search tries, and the kernel between samples."""
 
     kernel: InputKernel
-    fit_intercept: bool
-    alphas: FloatArray
-    widths: FloatArray | None
-    factors: FloatArray | None
+    alphas: FloatArray  # penalties, ascending
+    widths: FloatArray | None  # ascending
+    factors: FloatArray | None  # widths in medians of the distance between samples
 
     @staticmethod
-    def of(
-        kernel: InputKernel, fit_intercept: bool, *, alphas: Any, widths: Any, width_factors: Any
-    ) -> Grid:
-        """Check what the user says of the grid."""
+    def of(kernel: InputKernel, alphas: Any, widths: Any, width_factors: Any) -> Grid:
+        """Check the grid that the user gives."""
         given = {"widths": widths, "width_factors": width_factors}
         asked = [name for name, value in given.items() if value is not None]
         if asked and not kernel.has_width:
@@ -78,14 +67,13 @@ class Grid:
             factors = positive_grid("width_factors", given_factors)
         return Grid(
             kernel,
-            fit_intercept,
             positive_grid("alphas", _ALPHAS if alphas is None else alphas),
             None if widths is None else positive_grid("widths", widths),
             factors,
         )
 
-    def resolve(self, comparison: FloatArray) -> tuple[float | None, ...]:
-        """Return the widths for samples that are compared; None stands for no width."""
+    def resolve(self, comparison: FloatArray) -> Widths:
+        """Return the widths for samples with these squared distances."""
         if self.widths is not None:
             return tuple(self.widths.tolist())
         if self.factors is not None:
@@ -106,10 +94,10 @@ class GridScores:
     scores : ndarray of shape (n_widths, n_alphas, n_folds)
         Score on the part that was left out.
     ties : ndarray of shape (n_widths, n_alphas, n_folds)
-        What decides between equal scores.
+        Decide between equal scores.
     """
 
-    widths: tuple[float | None, ...]
+    widths: Widths
     alphas: tuple[float, ...]
     scores: FloatArray
     ties: FloatArray
@@ -123,7 +111,7 @@ class GridScores:
     def best(self) -> tuple[int, int]:
         """Place of the best width and penalty.
 
-        Among equals that with the better ties, then the larger penalty, then the larger width.
+        Among equal scores the better tie decides, then the larger penalty, then the larger width.
         """
         rows, columns = np.indices(self.mean.shape)
         keys = (rows, columns, self.ties.mean(axis=2).round(_DIGITS), self.mean.round(_DIGITS))
@@ -146,7 +134,7 @@ class GridScores:
 
 
 def check_folds(cv: Any, random_state: Any) -> None:
-    """Raise unless folds can be made of what the user says."""
+    """Raise unless `cv` and `random_state` define folds."""
     check_random_state(random_state)
     if isinstance(cv, int | np.integer):
         check_whole("cv", cv, least=2)
@@ -157,13 +145,13 @@ def check_folds(cv: Any, random_state: Any) -> None:
         )
     elif random_state is not None:
         raise InvalidInputError(
-            f"random_state={random_state!r} shuffles the folds where cv is a number, but cv says "
-            "itself which they are: leave it out."
+            f"random_state={random_state!r} shuffles the folds if cv is a number, but cv gives "
+            "them itself: leave it out."
         )
 
 
 def folds_of(cv: Any, random_state: Any, y: AnyArray, classifier: bool) -> Folds:
-    """Return training and test parts: shuffled ones for a number, or as a splitter says."""
+    """Return training and test parts: shuffled folds for a number, or those of a splitter."""
     if isinstance(cv, int | np.integer):
         if isinstance(random_state, np.random.Generator):
             random_state = int(random_state.integers(2**31))
@@ -176,13 +164,7 @@ def folds_of(cv: Any, random_state: Any, y: AnyArray, classifier: bool) -> Folds
 
 
 def grid_search(
-    learner: Learner,
-    X: FloatArray,
-    y: AnyArray,
-    *,
-    grid: Grid,
-    widths: Sequence[float | None],
-    folds: Folds,
+    model: KernelModel, X: FloatArray, y: AnyArray, grid: Grid, widths: Widths, folds: Folds
 ) -> GridScores:
     """Score every width and penalty on every fold."""
     found = np.empty((len(widths), grid.alphas.size, len(folds), 2))
@@ -191,11 +173,11 @@ def grid_search(
         inputs, inner = kernel.learn(kernel.part(X, train, train))
         outer = inputs.compare(kernel.part(X, test, train))
         for place, width in enumerate(widths):
-            spectrum = decompose(kernel.gram(inner, width), grid.fit_intercept)
-            path = learner.solve(spectrum, y[train], grid.alphas)
+            spectrum = decompose(kernel.gram(inner, width), bool(model.fit_intercept))
+            path = model._path(spectrum, y[train], grid.alphas)
             dual, intercepts = spectrum.expand(path)
             values = dual @ kernel.gram(outer, width).T + intercepts[:, :, None]
-            found[place, :, fold] = learner.score(values, y[test])
+            found[place, :, fold] = model._scores(values, y[test])
             unsolved += path.n_unsolved
     if unsolved:
         warnings.warn(
@@ -204,7 +186,7 @@ def grid_search(
             ConvergenceWarning,
             stacklevel=4,
         )
-    return GridScores(tuple(widths), tuple(grid.alphas.tolist()), found[..., 0], found[..., 1])
+    return GridScores(widths, tuple(grid.alphas.tolist()), found[..., 0], found[..., 1])
 
 
 def positive_grid(name: str, values: Any) -> FloatArray:

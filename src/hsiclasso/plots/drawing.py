@@ -30,6 +30,7 @@ __all__ = [
     "new_figure",
     "shorten",
     "tidy",
+    "title",
 ]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart, and two more dark ones.
@@ -41,19 +42,24 @@ BAR = LINES[0]
 QUIET, INK, _RULE = "#C4C4C4", "#333333", "#E6E6E6"
 #: Sizes of letters, in points.
 TEXT, SMALL = 10, 9
-#: The fewest rows that are given room, and the rows from which on bars are set closer.
+#: Every figure has room for this many rows; bars are closer if there are more than the second.
 FEW, _MANY = 8, 25
 
 
 def new_figure(size: tuple[float, float]) -> Figure:
-    """Make a figure of so many inches that pyplot does not know of."""
+    """Make a figure of this size in inches, unknown to pyplot."""
     figure: Figure = require("matplotlib.figure", "plots").Figure(size, layout="constrained")
     return figure
 
 
 def figure_height(n_rows: int) -> float:
-    """Inches of a figure with so many bars."""
+    """Height in inches of a figure with this many bars."""
     return 2.0 + (0.28 if n_rows <= _MANY else 0.21) * max(n_rows, FEW)
+
+
+def title(figure: Any, text: str) -> None:
+    """Write the title of a figure."""
+    figure.suptitle(text, fontsize=TEXT + 2, color=INK)
 
 
 def tidy(ax: Axes, label: str) -> None:
@@ -69,7 +75,7 @@ def tidy(ax: Axes, label: str) -> None:
 
 
 def name_rows(ax: Axes, names: Sequence[str], marked: Collection[str] = ()) -> None:
-    """Name the rows of a bar chart, and leave its horizontal rules out."""
+    """Name the rows of a bar chart, some in bold, and hide its horizontal rules."""
     size = TEXT if len(names) <= _MANY else SMALL
     labels = [shorten(name) for name in names]
     ax.set_yticks(np.arange(len(names)), labels=labels, fontsize=size, parse_math=False)
@@ -88,7 +94,7 @@ def few_ticks(axis: Axis) -> None:
 
 
 def limits(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of an axis that shows zero and all values, with some room."""
+    """Return the ends of an axis that shows zero and all values, with a margin."""
     low, high = min([0.0, *values]), max([0.0, *values])
     return (1.08 * low, 1.08 * max(high, -0.1 * low)) if high > low else (0.0, 1.0)
 

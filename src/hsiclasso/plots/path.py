@@ -43,12 +43,12 @@ def plot_path(
     ----------
     path : Path
         ``selector.path_``.
-    names : sequence or mapping of int to str, optional
-        Names of the columns; ``x0, x1, ...`` where there is none.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if absent.
-    max_labels : int
-        The heaviest features of the solution get a colour and a label, up to this many; all
+    names : sequence or mapping of int to str, default=None
+        Names of the columns; columns without one are ``x0, x1, ...``
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+    max_labels : int, default=10
+        Most features with a colour and a label, those of the largest weights in the solution; all
         others are grey.
 
     Returns
@@ -91,8 +91,8 @@ def plot_path(
 def _curves(path: Path) -> tuple[FloatArray, dict[int, FloatArray]]:
     """Return penalties, falling, and the weight of every feature that ever entered at each.
 
-    Weights are linear in the penalty between breakpoints, and so bent on a logarithmic axis.
-    A path that ends at 0, which that axis does not reach, is drawn for two decades more.
+    Between breakpoints, weights are linear in the penalty: curves on a logarithmic axis. That axis
+    does not reach 0, and a path that ends there is drawn for two more decades.
     """
     bends = path.alphas
     lowest = bends[-1] if bends[-1] > 0 else 1e-2 * bends[bends > 0].min()

@@ -1,4 +1,4 @@
-"""The grid of methods compared: which method selects which feature, and at which rank."""
+"""The figure of a comparison: which method selects which feature, and at which rank."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from hsiclasso.plots.drawing import (
     name_rows,
     new_figure,
     shorten,
+    title,
 )
 from hsiclasso.plots.files import write_figure
 
@@ -38,17 +39,17 @@ _PALE, _BLANK = "#D3E4F0", "#F5F5F5"
 def plot_ranks(comparison: Comparison, ax: Axes | None = None, *, max_features: int = 25) -> Axes:
     """Draw which method selects which feature: a grid of ranks, the best darkest.
 
-    Features that most methods select are on top, and their number of votes is on the right.
-    Methods that did not run are left out.
+    Features that most methods select are on top. The number of methods that select a feature, its
+    votes, is on the right. Methods that did not run are left out.
 
     Parameters
     ----------
     comparison : Comparison
         What `hsiclasso.baselines.compare` returns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if absent.
-    max_features : int
-        Rows at most.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+    max_features : int, default=25
+        Most rows.
 
     Returns
     -------
@@ -59,8 +60,7 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None, *, max_features: 
     >>> from hsiclasso import make_data1
     >>> from hsiclasso.baselines import compare
     >>> X, y, causal = make_data1(100, 20, random_state=0)
-    >>> found = compare(X, y, 4, methods=["hsic_lasso", "mi_ranking"])
-    >>> ax = plot_ranks(found)
+    >>> ax = plot_ranks(compare(X, y, 4, methods=["hsic_lasso", "mi_ranking"]))
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['HSIC Lasso', 'MI ranking', 'votes']
     """
@@ -94,32 +94,26 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None, *, max_features: 
 
 
 def save_ranks(comparison: Comparison, file: str | os.PathLike[str]) -> None:
-    """Write the grid of `plot_ranks` to a PNG, SVG or PDF file.
+    """Write the grid of `plot_ranks` to a file, as `save_figure` does.
 
     Parameters
     ----------
     comparison : Comparison
         What `hsiclasso.baselines.compare` returns.
     file : path-like
-        Where to; the suffix tells the format. Nothing is written if drawing fails.
-
-    Raises
-    ------
-    InvalidInputError
-        If the suffix is none of ``.png``, ``.svg`` and ``.pdf``.
+        File to write: a ``.png``, ``.svg`` or ``.pdf``, by its suffix.
     """
     write_figure(lambda: _titled_ranks(comparison), file)
 
 
 def _titled_ranks(comparison: Comparison) -> Figure:
-    figure: Any = plot_ranks(comparison).figure
+    figure = plot_ranks(comparison).figure
     n_ran, n_all = len(comparison.ran), len(comparison.outcomes)
-    figure.suptitle(
+    title(
+        figure,
         f"{comparison.n_requested} of {comparison.n_features:,} features by each of "
         f"{n_ran if n_ran == n_all else f'{n_ran} (of {n_all})'} methods, "
         f"from {comparison.n_samples:,} samples",
-        fontsize=TEXT + 2,
-        color=INK,
     )
     return cast("Figure", figure)
 

@@ -1,4 +1,4 @@
-"""Figures of a selection, and of the weights of several side by side."""
+"""The figures of one selection, and of the weights of several side by side."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from hsiclasso.plots.drawing import (
     new_figure,
     shorten,
     tidy,
+    title,
 )
 from hsiclasso.plots.files import write_figure
 from hsiclasso.plots.path import plot_path
@@ -45,8 +46,8 @@ def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
     ----------
     result : SelectionResult
         ``selector.result_``.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if absent. Dots go to a second axis along its top.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure. Dots have a second axis along the top.
 
     Returns
     -------
@@ -95,13 +96,13 @@ def plot_comparison(
     ----------
     results : mapping of str to SelectionResult
         Selections by the names under which they appear in the legend.
-    marked : collection of str
+    marked : collection of str, default=()
         Names of features to mark, by a band and a bold name; names that no selection has are
-        passed over.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure if absent. The legend goes above it.
-    marked_label : str
-        What the mark means, for the legend.
+        ignored.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure. The legend is above them.
+    marked_label : str, default="marked"
+        Meaning of the mark, for the legend.
 
     Returns
     -------
@@ -169,11 +170,10 @@ def draw_result(result: SelectionResult) -> Figure:
     plot_selection(result, left)
     names = {feature.index: feature.name for feature in result.features}
     plot_path(result.path, names, right)
-    figure.suptitle(
+    title(
+        figure,
         f"{method.name}, target: {method.target}. {k} of {data.n_columns:,} columns selected on "
         f"{data.n_samples:,} samples",
-        fontsize=TEXT + 2,
-        color=INK,
     )
     return figure
 
@@ -186,7 +186,7 @@ def save_figure(result: SelectionResult, file: str | os.PathLike[str]) -> None:
     result : SelectionResult
         ``selector.result_``.
     file : path-like
-        Where to; the suffix tells the format. Nothing is written if drawing fails.
+        File to write; the suffix tells the format. Nothing is written if drawing fails.
 
     Raises
     ------
@@ -232,5 +232,5 @@ def _bands(ax: Axes, rows: Sequence[int], label: str) -> list[Any]:
 
 
 def _comparison_height(n_rows: int, n_bars: int) -> float:
-    """Inches of a figure with so many rows of so many bars."""
+    """Height in inches of a figure with this many rows, each of this many bars."""
     return 2.0 + max(0.22, 0.1 * n_bars) * max(n_rows, FEW) + 0.2 * ((n_bars + 1) // 2)
