@@ -35,15 +35,7 @@ from hsiclasso import (
 )
 from hsiclasso.targets import TARGETS
 from tests import oracles
-from tests.selectors.dense import (
-    MEASURES,
-    assert_differs,
-    assert_same,
-    assert_solves,
-    feature_matrices,
-    selector_of,
-    target_matrix,
-)
+from tests.selectors.dense import MEASURES, assert_differs, assert_same, assert_solves, selector_of
 from tests.selectors.tables import N, take_rows
 
 LEVELS = np.array(["low", "mid", "high"])
@@ -214,8 +206,7 @@ def test_selection_solves_the_dense_problem(name, X):
                 selector.fit(X, make(X))
             continue
         selector.fit(X, make(X))
-        T = target_matrix(gram(X), measure)
-        assert_solves(selector, feature_matrices(X.T, measure=measure), T)
+        assert_solves(selector, X.T, gram(X))
         assert selector.result_.method.target == kind
         assert selector.result_.data.n_dropped == 0
 
@@ -230,7 +221,7 @@ def test_many_features_make_a_factor_of_an_affinity(rng):
     X = rng.standard_normal((40, 120))
     for make in (affinity, indefinite):
         selector = selector_of(target="affinity").fit(X, make(X))
-        assert_solves(selector, feature_matrices(X.T), target_matrix(make(X)))
+        assert_solves(selector, X.T, make(X))
         few = selector_of(target="affinity").fit(X[:, :6], make(X))
         np.testing.assert_allclose(few.relevance_, selector.relevance_[:6], rtol=1e-7)
 
