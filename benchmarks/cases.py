@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from statistics import median
 
+from benchmarks.apart import run_python
 from benchmarks.job import DATA, Job
 from benchmarks.report import Row
-from benchmarks.runner import Measurement, Runner, run_python
+from benchmarks.runner import Measurement, Runner
 
 _BLOCKS = {"B": 20, "M": 3, "n_jobs": 1}
 _FULL = {"B": 0, "n_jobs": 1}

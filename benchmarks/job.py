@@ -1,22 +1,18 @@
-"""One measurement in a process of its own: ``python -m benchmarks.job '<json of a Job>'``.
+"""One measurement, to be made in a process of its own.
 
 The process makes the data, fits once on a tiny table so that compiled code is loaded, and then
 measures one fit: wall seconds, CPU seconds of all its threads, and memory.
 """
 
-import contextlib
-import io
 import json
 import os
-import sys
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.memory import peak_mb, reset_peak, rss_mb
+from benchmarks.timing import timed
 
 #: Image sets and the like, as .npz files with X and y.
 DATA = Path(
@@ -54,7 +50,7 @@ class Job:
     options: dict[str, Any] = field(default_factory=dict)
 
     def key(self) -> str:
-        """Return the job as JSON, which `main` accepts."""
+        """Return the job as JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
@@ -125,19 +121,15 @@ METHODS: dict[str, Callable] = {
 }
 
 
-def perform(job: Job) -> dict[str, Any]:
-    """Carry a job out and return what was measured."""
+def perform(given: dict[str, Any]) -> dict[str, Any]:
+    """Carry out a job, given as a dictionary, and return what was measured."""
+    job = Job(**given)
     method = METHODS[job.method]
     X, y = load(job)
-    warm_up = load(Job(job.method, 60, 40))
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        method(*warm_up, 3, **job.options)
-        before = rss_mb()
-        reset_peak()
-        wall, cpu = time.perf_counter(), time.process_time()
-        selected, weights = method(X, y, job.n_features, **job.options)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    method(*load(Job(job.method, 60, 40)), 3, **job.options)
+    before = rss_mb()
+    reset_peak()
+    (selected, weights), wall, cpu = timed(lambda: method(X, y, job.n_features, **job.options))
     return {
         "wall": wall,
         "cpu": cpu,
@@ -147,12 +139,3 @@ def perform(job: Job) -> dict[str, Any]:
         "selected": selected.tolist(),
         "weights": weights.tolist(),
     }
-
-
-def main() -> None:
-    """Carry out the job given as JSON and print the outcome as JSON."""
-    print(json.dumps(perform(Job(**json.loads(sys.argv[1])))))
-
-
-if __name__ == "__main__":
-    main()
