@@ -5,7 +5,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Protocol
@@ -96,7 +96,7 @@ def tasks_of(study: Study, request: Request) -> list[Task]:
         tell(f"{study.name}: {method} is left out on {', '.join(places)}: {reason}.")
     runs = [request.runs or study.methods[first.method].runs or study.runs for first in firsts]
     return [
-        replace(first, run=run)
+        first._replace(run=run)
         for run in range(max(runs, default=0))
         for first, most in zip(firsts, runs, strict=True)
         if run < most
