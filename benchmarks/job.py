@@ -24,29 +24,17 @@ DATA = Path(
 class Job:
     """What to measure.
 
-    Attributes
-    ----------
-    method : str
-        Key of `METHODS`.
-    n, d : int
-        Size of the table.
-    n_features : int
-        Features to select.
-    data : str
-        ``"data2"``, the paper's non-additive design with its causal columns at random
-        positions, or the stem of a file in `DATA`.
-    columns : int, optional
-        Score only this many random columns of the table.
-    options : dict
-        Arguments of the method. ``"gaussian"`` holds those of a Gaussian kernel of the features.
+    The data are ``"data2"``, the paper's non-additive design with its causal columns at random
+    positions, or the stem of a file in `DATA`.
     """
 
-    method: str
-    n: int
-    d: int
-    n_features: int = 50
+    method: str  #: key of `METHODS`
+    n: int  #: samples of the table
+    d: int  #: columns of the table
+    n_features: int = 50  #: features to select
     data: str = "data2"
-    columns: int | None = None
+    columns: int | None = None  #: score only this many random columns
+    #: Arguments of the method. "gaussian" holds those of a Gaussian kernel of the features.
     options: dict[str, Any] = field(default_factory=dict)
 
     def key(self) -> str:

@@ -37,22 +37,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Row:
-    """One finding.
-
-    Attributes
-    ----------
-    case, what : str
-    value : float or None
-        None if the row is only a sentence.
-    unit : str
-    at_least, at_most : float or None
-        The bar.
-    note : str
-    """
+    """One finding, with the bar it has to clear."""
 
     case: str
     what: str
-    value: float | None = None
+    value: float | None = None  #: None if the row is only a sentence
     unit: str = ""
     at_least: float | None = None
     at_most: float | None = None
@@ -77,33 +66,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of results.
-
-    Attributes
-    ----------
-    title : str
-    file : str
-        Where it is saved in ``benchmarks/results``: ``.md``, or ``.json`` with a ``.md`` beside it.
-    doc : str
-        What the module of the benchmark says of itself: a first sentence, how it is called, and
-        what the page shall say.
-    measure : callable
-        Yields lists of findings, each a `Row` or a measurement. Takes the chosen arguments.
-    header : sequence of str
-        Names of the columns of the measurements.
-    options : dict
-        More arguments of the command, as `ArgumentParser.add_argument` takes them.
-    repeats : int
-        How often things are measured if nothing is said.
-    """
+    """A page of results."""
 
     title: str
+    #: Name in benchmarks/results, with .md, or with .json to save both.
     file: str
+    #: Docstring of the benchmark: a first sentence, how it is called, and the words of the page.
     doc: str
+    #: Yields lists of findings, given the arguments of the command.
     measure: Callable[[argparse.Namespace], Iterator[Sequence[Row | Measured]]]
-    header: Sequence[str] = ()
+    header: Sequence[str] = ()  #: names of the columns of the measurements
+    #: More arguments of the command, as `ArgumentParser.add_argument` takes them.
     options: dict[str, dict[str, Any]] | None = None
-    repeats: int = 3
+    repeats: int = 3  #: default of the command
 
     def main(self) -> int:
         """Measure, print and save; return 1 if a bar is missed."""

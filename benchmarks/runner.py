@@ -14,32 +14,16 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Measurement:
-    """Medians over the repeats of a job; MB are 2**20 bytes, peaks the largest seen.
-
-    Attributes
-    ----------
-    job : Job
-    wall, cpu : float
-        Seconds of the fit alone; CPU seconds count every thread.
-    peak_mb : float
-        Peak resident memory during the fit: interpreter, libraries, data, all.
-    before_mb : float
-        Resident memory just before the fit, with the data loaded.
-    data_mb : float
-        Size of the table.
-    selected, weights : list
-        Columns by decreasing weight, and their weights.
-    repeats : int
-    """
+    """Medians over the repeats of a job; MB are 2**20 bytes, peaks the largest seen."""
 
     job: Job
-    wall: float
-    cpu: float
-    peak_mb: float
-    before_mb: float
-    data_mb: float
-    selected: list[int]
-    weights: list[float]
+    wall: float  #: seconds of the fit alone
+    cpu: float  #: the same, of all threads
+    peak_mb: float  #: peak resident memory during the fit: interpreter, libraries, data, all
+    before_mb: float  #: resident memory just before the fit, with the data loaded
+    data_mb: float  #: size of the table
+    selected: list[int]  #: columns by decreasing weight
+    weights: list[float]  #: their weights
     repeats: int
 
     @property
@@ -60,18 +44,10 @@ class Measurement:
 
 @dataclass
 class Runner:
-    """Measures jobs, each job once.
+    """Measures jobs, each job once."""
 
-    Attributes
-    ----------
-    repeats : int
-        Fresh processes per job.
-    measured : dict
-        Measurements by the key of their job, in the order they were made.
-    """
-
-    repeats: int = 3
-    measured: dict[str, Measurement] = field(default_factory=dict)
+    repeats: int = 3  #: fresh processes per job
+    measured: dict[str, Measurement] = field(default_factory=dict)  #: by job, as they were made
 
     def measure(self, job: Job, *, repeats: int | None = None) -> Measurement:
         """Return the measurement of a job, from memory if it was made before."""

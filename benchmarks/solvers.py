@@ -64,57 +64,29 @@ _LIMIT = 240
 
 @dataclass(frozen=True)
 class Task:
-    """What one process measures: a method on a data set, for every number of features.
-
-    Attributes
-    ----------
-    data : str
-    columns : int or None
-        Random columns to keep; None for all.
-    way : str
-        ``"explicit"``, ``"raw"`` or ``"grid"``.
-    method : str
-        One of our solvers or a peer.
-    repeats : int
-    """
+    """What one process measures: a method on a data set, for every number of features."""
 
     data: str
-    columns: int | None
-    way: str
-    method: str
+    columns: int | None  #: how many random columns to keep; None for all
+    way: str  #: "explicit", "raw" or "grid"
+    method: str  #: one of our solvers or a peer
     repeats: int
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One line of the table: medians over the runs.
-
-    Attributes
-    ----------
-    data : str
-    d, n_features : int
-    method, way : str
-    tol : float or None
-        Tolerance it ran with, if it takes one.
-    wall, cpu : float
-        Seconds; CPU seconds count every thread.
-    gap : float or None
-        Relative duality gap of the weights.
-    n_nonzero : int
-        Weights that are not zero.
-    runs : int
-    """
+    """One line of the table: medians over the runs."""
 
     data: str
     d: int
     n_features: int
     method: str
     way: str
-    tol: float | None
-    wall: float
-    cpu: float
-    gap: float | None = None
-    n_nonzero: int = 0
+    tol: float | None  #: tolerance it ran with, if it takes one
+    wall: float  #: seconds
+    cpu: float  #: seconds of all threads
+    gap: float | None = None  #: relative duality gap of the weights
+    n_nonzero: int = 0  #: weights that are not zero
     runs: int = 1
 
     @property

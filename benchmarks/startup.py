@@ -31,25 +31,13 @@ _WARM_MS = 30.0
 
 @dataclass(frozen=True)
 class First:
-    """A first fit.
+    """A first fit."""
 
-    Attributes
-    ----------
-    n : int
-        Samples.
-    bar : float or None
-        CPU seconds that it may take.
-    classes, integers : bool
-        Whether the target is three classes, and whether columns are small integers.
-    options : tuple of pairs
-        Arguments of the selector.
-    """
-
-    n: int = _N
-    bar: float | None = 4.0
-    classes: bool = False
-    integers: bool = False
-    options: tuple[tuple[str, object], ...] = ()
+    n: int = _N  #: samples
+    bar: float | None = 4.0  #: CPU seconds that it may take
+    classes: bool = False  #: whether the target is three classes
+    integers: bool = False  #: whether columns are small integers
+    options: tuple[tuple[str, object], ...] = ()  #: arguments of the selector
 
     def fit(self) -> None:
         """Make the data and fit; what is imported and compiled on the way is part of it."""

@@ -42,26 +42,13 @@ _TIGHT = 1e-10
 
 @dataclass(frozen=True)
 class Agreement:
-    """How two selections of one table compare.
-
-    Attributes
-    ----------
-    name : str
-    asked : int
-        Features asked for.
-    shared : int
-        Features that both select.
-    in_place : int
-        Features at the same place by weight.
-    weight_gap : float
-        Largest difference of a weight, over the largest weight.
-    """
+    """How two selections of one table compare."""
 
     name: str
-    asked: int
-    shared: int
-    in_place: int
-    weight_gap: float
+    asked: int  #: features asked for
+    shared: int  #: features that both select
+    in_place: int  #: features at the same place by weight
+    weight_gap: float  #: largest difference of a weight, over the largest weight
 
     def cells(self) -> list[str]:
         """Return the comparison as text."""
