@@ -86,7 +86,7 @@ def blocks(runner: Runner, sizes: Sizes) -> Iterator[Row]:
 
 
 def _both_cores(runner: Runner, name: str, n: int, d: int, k: int) -> Row:
-    """Tell what pyHSICLasso's own parallelism is worth."""
+    """Measure what pyHSICLasso gains by its own parallelism."""
     one = runner.measure(Job("pyHSICLasso", n, d, k, options=_BLOCKS), repeats=1)
     every = {**_BLOCKS, "n_jobs": -1}
     many = runner.measure(Job("pyHSICLasso", n, d, k, options=every), repeats=1)
@@ -215,7 +215,7 @@ def startup(runner: Runner, sizes: Sizes) -> Iterator[Row]:
 
 
 def _timed(code: str, starts: int) -> float:
-    """Median of the number a piece of code prints in a new process; the first does not count."""
+    """Median of the number that code prints in a new process; the first run does not count."""
     return median([json.loads(run_python("-c", code)) for _ in range(starts + 1)][1:])
 
 

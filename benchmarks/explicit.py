@@ -45,7 +45,7 @@ class Explicit:
     def block(self, rows, cols):
         """Return G[rows][:, cols].
 
-        A solver asks for the same `cols` again and again: they are kept together, uncopied.
+        A solver asks for the same `cols` again and again, so their columns are kept side by side.
         """
         for k in cols.tolist():
             if k not in self._place:
@@ -79,7 +79,7 @@ class Instance:
         return hs.solve_path(problem, self.penalty, stop, solver=solver, alphas=alphas)
 
     def alpha(self, n_features: int) -> float:
-        """Penalty at which the exact path has so many features."""
+        """Penalty at which the exact path has a number of features."""
         stop = hs.Stop(max_features=n_features)
         return float(hs.solve_path(self.problem(), self.penalty, stop, solver="homotopy").alpha)
 
@@ -124,7 +124,7 @@ def centred(gram):
 
 
 def _half(gram):
-    """Centred matrix as a vector of its upper half, with the inner products of the whole."""
+    """Upper half of the centred matrix as a vector, scaled to keep inner products."""
     pairs, scales = _pairs(len(gram))
     return centred(gram).ravel()[pairs] * scales
 

@@ -2,18 +2,19 @@
 
 ``python -m benchmarks.quadratic_programs [--sizes D ...] [--limit SECONDS] [--small] [--out FILE]``
 
-Mutual information (three states) between columns of warpAR10P, at 10,000 columns of orlraws10P,
-shifted to be positive semi-definite:
+D holds the mutual information (three states) between columns of warpAR10P, or of orlraws10P for
+10,000 columns, and is shifted to be positive semi-definite; d is that of each with the classes.
 
 - *QPFS*: min (1 - g)/2 t'Dt - g d't with t >= 0 of sum 1, g = 0.5 and, where weights are many, 0;
 - *FVM*: min 1/2 a'Da - d'a + l/2 |a|_1 at the penalty l with 50 weights that are not zero.
 
-A peer is run with ever smaller tolerances until no weight differs from ours by more than 1e-6,
-and the time of that run counts: wall seconds from matrices in the form that the solver takes to
-the weights; for our FVM that includes a Cholesky factor of D. Ours carry a certificate: *kkt* is
-the largest violation of the optimality conditions, relative to the largest entry. Every run has
-a process of its own and one thread, and is given up after the limit, for all tolerances
-together. *shift* is the time for the lowest eigenvalue, before any of them.
+A peer is run with ever smaller tolerances until no weight differs from ours by more than 1e-6, and
+the time of that run counts. The wall seconds begin with matrices in the form that the solver takes
+and end with the weights; for our FVM they include a Cholesky factor of D. Our solutions carry a
+certificate: *kkt* is the largest violation of the optimality conditions, relative to the largest
+entry. Every run has a process of its own and one thread. It is given up when all its tolerances
+together have taken longer than the limit. *shift* is the time for the lowest eigenvalue, which is
+needed before any of them.
 """
 
 import argparse
@@ -54,7 +55,7 @@ _MAX_ITERATIONS = 1_000_000
 class Program:
     """min x'Px/2 + c'x with Ax = b and Gx <= 0; the first d entries of x are the weights.
 
-    FVM has d bounds s on the absolute weights beside them, of which P knows nothing.
+    In FVM, d bounds s on the absolute weights follow them; P is zero there.
     """
 
     P: np.ndarray
@@ -188,7 +189,7 @@ def make_matrices(d: int):
 
 
 def prepare(d: int, folder: Path) -> float:
-    """Save the matrices of a size; returns the seconds that the shift took."""
+    """Save the matrices of a size; return the seconds that the shift took."""
     matrix, relevance = make_matrices(d)
     _, seconds, _ = timed(lambda: make_convex(matrix, "auto", strictly=True))
     np.save(folder / "matrix.npy", matrix)

@@ -277,7 +277,7 @@ def _races(found: list[Timing]) -> Iterator[Row]:
 
 
 def _race(case: str, what: str, ours: Timing | None, theirs: Timing | None) -> Row:
-    """Ratio of two times to the gap, infinite if ours never gets there, none if a peer does not."""
+    """Ratio of two times to the gap: infinite if ours never reaches it, none if a peer does not."""
     if ours is None or not ours.solved:
         return Row(case, what, np.inf, "x", at_most=1, note=f"ours ended at {_reached(ours)}")
     if theirs is None or not theirs.solved:
@@ -314,7 +314,7 @@ def _case(found: list[Timing], size: int) -> str:
 
 
 def _last(found: list[Timing], method: str, way: str, size: int) -> Timing | None:
-    """Return the last timing of a kind: with the tolerance that sufficed, if one did."""
+    """Return the last timing of a kind; if a tolerance sufficed, it is that one's."""
     alike = [t for t in found if (t.method, t.way, t.n_features) == (method, way, size)]
     return alike[-1] if alike else None
 

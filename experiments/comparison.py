@@ -156,7 +156,7 @@ def table4(file: TidyFile) -> list[str]:
 def _readings(frame: pd.DataFrame) -> Iterator[tuple[list[str], pd.DataFrame, float]]:
     """Yield the words, the rows with the metric "red", and the factor of every reading.
 
-    Of a set and a method that have them all, only the runs for which every one was taken.
+    A set and a method with all readings have only those runs for which every reading was taken.
     """
     others = [name for name in frame["metric"].unique() if name.startswith(_READING)]
     if others:

@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
     @property
     def group(self) -> tuple[str, str, str, int, int]:
-        """What runs are repeated of."""
+        """What all runs of a method on a data set share."""
         return self[:5]
 
     @property
@@ -129,7 +129,7 @@ class TidyFile:
         self._frames.pop(rows[0].task.study, None)
 
     def save(self) -> None:
-        """Write the file, sorted; another file of the same name stays whole until it is done."""
+        """Write the file, sorted; an older file of the same name stays whole until then."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_name(self.path.name + ".new")
         with (
@@ -145,7 +145,7 @@ class TidyFile:
         os.replace(new, self.path)
 
     def frame(self, study: str) -> pd.DataFrame:
-        """Rows of one study as a table, in the order of the file, whatever came first."""
+        """Rows of one study as a table, in the order of the file."""
         if study not in self._frames:
             tasks = sorted(task for task in self._rows if task.study == study)
             rows = [row for task in tasks for row in flat(self._rows[task])]

@@ -1,4 +1,4 @@
-"""Missing calls: genotypes of which many were not read."""
+"""Missing calls: many genotypes were not read."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ MEASURES = ["hsic", "nhsic", "nocco"]
 
 
 def selector_of(measure="hsic", size=3, **options):
-    """A selector that is accurate enough to be held against dense matrices."""
+    """A selector that is accurate enough to be compared with dense matrices."""
     return HSICLasso(size, **{"measure": measure, "gram_error": 1e-10, "n_jobs": 1, **options})
 
 
@@ -41,9 +41,8 @@ def assert_solves(
 
     With b = <A_k, T>, G = <A_k, A_l> and the penalty alpha of the solution, the gradient
     b - G a is alpha where a > 0, and at most alpha elsewhere. `columns` and `target` are as in
-    `feature_matrices` and `target_matrix`, `functions` those of covariates to project on, and
-    `subtracted` is the Gram matrix of covariates to subtract. `features` are the numbers of the
-    columns.
+    `feature_matrices` and `target_matrix`. The covariates are given by `functions` that are
+    projected out, or by a Gram matrix that is `subtracted`. `features` are the columns' numbers.
     """
     A = feature_matrices(columns, kernels, selector.measure, weights, functions)
     T = target_matrix(target, selector.measure, weights, functions)
