@@ -14,33 +14,25 @@ Times are wall seconds of the fit on all cores, medians over the repeats, compil
 
 import argparse
 import importlib
-import statistics
-import time
 import warnings
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from statistics import median
 
 import numpy as np
 
 from benchmarks.job import DATA
-from benchmarks.report import Row, publish
-from benchmarks.runner import ROOT
+from benchmarks.report import Page, Row
+from benchmarks.timing import timed, wall_times
 from hsiclasso import make_data2
 from hsiclasso.baselines import METHODS
 
-_OUT = ROOT / "benchmarks" / "results" / "baselines.md"
 _IMAGES = DATA / "warpAR10P.npz"
 _SECONDS_MRMR, _SECONDS_QP = 10.0, 60.0
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:
     """Median wall seconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return median(wall_times(work, repeats))
 
 
 def warm_up() -> None:
@@ -82,9 +74,8 @@ def peer_mrmr(X, y, k: int) -> tuple[float, list[int]]:
     package, pandas = importlib.import_module("mrmr"), importlib.import_module("pandas")
     frame, target = pandas.DataFrame(X), pandas.Series(y)
     run = package.mrmr_classif if y.dtype.kind == "i" else package.mrmr_regression
-    start = time.perf_counter()
-    found = run(X=frame, y=target, K=k, show_progress=False)
-    return time.perf_counter() - start, [int(name) for name in found]
+    found, took, _ = timed(lambda: run(X=frame, y=target, K=k, show_progress=False))
+    return took, [int(name) for name in found]
 
 
 def quadratic(k: int, repeats: int) -> list[Row]:
@@ -115,25 +106,18 @@ def everything(n: int, d: int, repeats: int) -> list[Row]:
     ]
 
 
-def main() -> int:
-    """Print the table and save it; fail if a bar is missed."""
-    parser = argparse.ArgumentParser(description="Cost of the methods of the comparison.")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="a tenth of the sizes; not judged")
-    parser.add_argument("--out", type=Path, default=_OUT)
-    chosen = parser.parse_args()
+def measure(chosen: argparse.Namespace) -> Iterator[list[Row]]:
+    """Measure all three cases."""
     part = 10 if chosen.small else 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warm_up()
-        rows = [
-            *mrmr(1000, 10_000 // part, 50, chosen.repeats),
-            *quadratic(50, chosen.repeats),
-            *everything(200, 1000 // part, chosen.repeats),
-        ]
-    words = __doc__.split("\n\n", 2)[2].strip()
-    return publish("Methods of the comparison", words, rows, chosen.out, judged=not chosen.small)
+        yield mrmr(1000, 10_000 // part, 50, chosen.repeats)
+        yield quadratic(50, chosen.repeats)
+        yield everything(200, 1000 // part, chosen.repeats)
 
+
+PAGE = Page("Methods of the comparison", "baselines.md", __doc__, measure)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(PAGE.main())

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from statistics import median
 
+from benchmarks.apart import run_python
 from benchmarks.job import DATA, Job
 from benchmarks.report import Row
-from benchmarks.runner import Measurement, Runner, run_python
+from benchmarks.runner import Measurement, Runner
 
 _BLOCKS = {"B": 20, "M": 3, "n_jobs": 1}
 _FULL = {"B": 0, "n_jobs": 1}
@@ -24,32 +25,18 @@ _NO_PEER = "skipped: pyHSICLasso is not installed for this interpreter"
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the tables, (n, d) unless said otherwise.
-
-    Attributes
-    ----------
-    blocks, exact, wide, nocco : tuple of int
-        Tables of the cases of these names.
-    tall_n, tall_d : tuple of int
-        Sizes to double through, each at the last of the other.
-    n_features, tall_features : int
-        Features to select.
-    mi_columns : int
-        Columns on which mutual information is measured.
-    starts : int
-        Processes started to time the start-up.
-    """
+    """Sizes of the tables, (n, d) unless said otherwise."""
 
     blocks: tuple[int, int] = (1000, 10_000)
     exact: tuple[int, int] = (200, 10_000)
     wide: tuple[int, int] = (1000, 100_000)
     nocco: tuple[int, int] = (1000, 10_000)
-    tall_n: tuple[int, ...] = (25_000, 50_000, 100_000)
-    tall_d: tuple[int, ...] = (250, 500, 1000)
-    n_features: int = 50
-    tall_features: int = 20
-    mi_columns: int = 500
-    starts: int = 5
+    tall_n: tuple[int, ...] = (25_000, 50_000, 100_000)  #: each with the last of `tall_d`
+    tall_d: tuple[int, ...] = (250, 500, 1000)  #: each with the last of `tall_n`
+    n_features: int = 50  #: features to select
+    tall_features: int = 20  #: the same for tall tables
+    mi_columns: int = 500  #: columns on which mutual information is measured
+    starts: int = 5  #: processes started to time the start-up
 
 
 SCALES = {
@@ -69,11 +56,15 @@ SCALES = {
 }
 
 
+def _table_of(case: str, sizes: Sizes) -> tuple[str, int, int, int]:
+    """Return the name of a case, samples, columns and features to select."""
+    (n, d), k = getattr(sizes, case), sizes.n_features
+    return f"{case}: n={n}, d={d}, {k} features", n, d, k
+
+
 def blocks(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     """Against pyHSICLasso as its users run it, with blocks."""
-    n, d = sizes.blocks
-    k = sizes.n_features
-    name = f"blocks: n={n}, d={d}, {k} features"
+    name, n, d, k = _table_of("blocks", sizes)
     ours = runner.measure(Job("HSICLasso", n, d, k))
     beyond = ours.peak_mb - ours.data_mb
     libraries = "interpreter and libraries included"
@@ -95,7 +86,7 @@ def blocks(runner: Runner, sizes: Sizes) -> Iterator[Row]:
 
 
 def _both_cores(runner: Runner, name: str, n: int, d: int, k: int) -> Row:
-    """Tell what pyHSICLasso's own parallelism is worth."""
+    """Measure what pyHSICLasso gains by its own parallelism."""
     one = runner.measure(Job("pyHSICLasso", n, d, k, options=_BLOCKS), repeats=1)
     every = {**_BLOCKS, "n_jobs": -1}
     many = runner.measure(Job("pyHSICLasso", n, d, k, options=every), repeats=1)
@@ -105,9 +96,7 @@ def _both_cores(runner: Runner, name: str, n: int, d: int, k: int) -> Row:
 
 def exact(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     """Against pyHSICLasso without blocks, which solves the same problem."""
-    n, d = sizes.exact
-    k = sizes.n_features
-    name = f"exact: n={n}, d={d}, {k} features"
+    name, n, d, k = _table_of("exact", sizes)
     ours = runner.measure(Job("HSICLasso", n, d, k, options=_NORMALISED))
     if not _has_peer():
         yield Row(name, "pyHSICLasso", note=_NO_PEER)
@@ -131,9 +120,7 @@ def _weight_gap(ours: Measurement, peer: Measurement) -> float:
 
 def wide(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     """Against scikit-learn's scores of single features, one linear and one not."""
-    n, d = sizes.wide
-    k = sizes.n_features
-    name = f"wide: n={n}, d={d}, {k} features"
+    name, n, d, k = _table_of("wide", sizes)
     ours = runner.measure(Job("HSICLasso", n, d, k))
     linear = runner.measure(Job("f_regression", n, d, k))
     yield Row(
@@ -179,9 +166,7 @@ def _growth(
 
 def nocco(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     """What the inverse of NOCCO costs."""
-    n, d = sizes.nocco
-    k = sizes.n_features
-    name = f"nocco: n={n}, d={d}, {k} features"
+    name, n, d, k = _table_of("nocco", sizes)
     plain = runner.measure(Job("HSICLasso", n, d, k))
     inverse = runner.measure(Job("NOCCOLasso", n, d, k))
     yield Row(name, "NOCCOLasso / HSICLasso, wall", _ratio(inverse, plain), "x", at_most=2.5)
@@ -230,7 +215,7 @@ def startup(runner: Runner, sizes: Sizes) -> Iterator[Row]:
 
 
 def _timed(code: str, starts: int) -> float:
-    """Median of the number a piece of code prints in a new process; the first does not count."""
+    """Median of the number that code prints in a new process; the first run does not count."""
     return median([json.loads(run_python("-c", code)) for _ in range(starts + 1)][1:])
 
 

@@ -14,10 +14,7 @@ Both sides of a ratio are measured in one process, in turns, and medians are com
 """
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -25,14 +22,13 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from benchmarks.memory import peak_mb, reset_peak, rss_mb
-from benchmarks.report import Row, publish
-from benchmarks.runner import ROOT
+from benchmarks.report import Page, Row
+from benchmarks.timing import in_turns
 from hsiclasso import Delta, Gaussian, HSICLasso, Laplace, Linear, as_source
 from hsiclasso.dependence import Features, relate
 from hsiclasso.kernels import HSIC, Samples
 from hsiclasso.targets import as_target
 
-_OUT = ROOT / "benchmarks" / "results" / "columns.md"
 _BAR = 5.0
 
 
@@ -43,18 +39,6 @@ def scan(X, y, kernel, *, kind: str = "real", samples: Samples | None = None, **
     data = as_target(kind).prepare(y, len(y)).data
     target = data.matrix(measure, samples, error=table.gram_error, n_features=d)
     return lambda: relate(table, target, measure, n_threads=effective_n_jobs(-1)).linear
-
-
-def in_turns(works: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Median seconds of each piece of work, run in turns after one run each for warming up."""
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for repeat in range(repeats + 1):
-        for name, work in works.items():
-            start = time.perf_counter()
-            work()
-            if repeat:
-                times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
 def levels(n: int, d: int, repeats: int) -> list[Row]:
@@ -154,23 +138,16 @@ def more(n: int, d: int, repeats: int) -> list[Row]:
     ]
 
 
-def main() -> int:
-    """Print the table and save it; fail if a bar is missed."""
-    parser = argparse.ArgumentParser(description="Cost of columns of other kinds.")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="a tenth of the sizes; not judged")
-    parser.add_argument("--out", type=Path, default=_OUT)
-    chosen = parser.parse_args()
+def measure(chosen: argparse.Namespace) -> Iterator[list[Row]]:
+    """Measure all three cases."""
     part = 10 if chosen.small else 1
     with threadpool_limits(limits=1, user_api="blas"):
-        rows = [
-            *more(1000, 5000 // part, chosen.repeats),
-            *sparse_counts(10_000, 20_000 // part, chosen.repeats),
-            *levels(10_000, 100_000 // part, chosen.repeats),
-        ]
-    words = __doc__.split("\n\n", 2)[2].strip()
-    return publish("Columns of other kinds", words, rows, chosen.out, judged=not chosen.small)
+        yield more(1000, 5000 // part, chosen.repeats)
+        yield sparse_counts(10_000, 20_000 // part, chosen.repeats)
+        yield levels(10_000, 100_000 // part, chosen.repeats)
 
+
+PAGE = Page("Columns of other kinds", "columns.md", __doc__, measure)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(PAGE.main())

@@ -1,11 +1,11 @@
 """What expanding a column costs, way by way, and how exact it is.
 
-``python -m benchmarks.embedding [--columns K] [--out FILE]``
+``python -m benchmarks.embedding [--repeats 7] [--small] [--out FILE]``
 
-For columns of several distributions, the ways of ``Gaussian(expansion=...)``: the closed-form
-recurrence (``"auto"``, which hands the columns it cannot serve to pivoted Cholesky), the table
-lookup (``"table"``), pivoted Cholesky throughout (``"cholesky"``) and, for reference, the dense
-n x n matrix. One thread, best of seven.
+For 200 columns of each of several distributions, n = 1000, the ways of ``Gaussian(expansion=...)``:
+the closed-form recurrence (``"auto"``, which hands the columns it cannot serve to pivoted
+Cholesky), the table lookup (``"table"``), pivoted Cholesky throughout (``"cholesky"``) and, for
+reference, the dense n x n matrix. One thread, best of seven.
 
 - *rows*: mean number of rows of a column's factor;
 - *expand*: nanoseconds per value to standardise the columns and evaluate these rows;
@@ -15,27 +15,24 @@ n x n matrix. One thread, best of seven.
 """
 
 import argparse
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.report import table
-from benchmarks.runner import ROOT
+from benchmarks.explicit import centred, gaussian_gram
+from benchmarks.report import Line, Page
+from benchmarks.timing import wall_times
 from hsiclasso import Gaussian, as_source
 from hsiclasso.dependence import Features, relate
 from hsiclasso.kernels import HSIC, Samples
 from hsiclasso.targets import Real
 
-_OUT = ROOT / "benchmarks" / "results" / "embedding.md"
 _GRAM_ERRORS = (1e-6, 1e-10)
 #: Least error for which the selectors accept the table.
 _TABLE_ERROR = 1e-6
 _EXPANSIONS = ("auto", "table", "cholesky")
-_REPEATS = 7
+_N, _COLUMNS, _SMALL = 1000, 200, 20
 #: Class that evaluates closed forms and tables; other terms are pivoted Cholesky factors.
 _CLOSED = "_ClosedForm"
 
@@ -53,22 +50,6 @@ COLUMNS: dict[str, Callable] = {
 }
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What one way costs on one kind of column; times in nanoseconds per value."""
-
-    rows: float
-    closed: float
-    expand: float
-    whole_pass: float
-    error: float
-
-    def cells(self) -> list[str]:
-        """Return the numbers as text."""
-        counts = [f"{self.rows:.1f}", f"{self.closed:.0%}"]
-        return [*counts, f"{self.expand:.1f}", f"{self.whole_pass:.1f}", f"{self.error:.1e}"]
-
-
 def expand(X, kernel: Gaussian, gram_error: float) -> tuple[list, float]:
     """Return the rows of every column, and the share that the closed form serves."""
     z, weights = np.array(X.T, order="C"), np.ones((1, X.shape[0]))
@@ -82,7 +63,7 @@ def expand(X, kernel: Gaussian, gram_error: float) -> tuple[list, float]:
     return [rows[j] for j in range(len(z))], closed / len(z)
 
 
-def cost_of(X, kernel: Gaussian, gram_error: float) -> Cost:
+def cost_of(X, kernel: Gaussian, gram_error: float, repeats: int) -> list[str]:
     """Measure one way on the columns of X."""
     rows_of, closed = expand(X, kernel, gram_error)
     errors = [_error(phi, x) for phi, x in zip(rows_of, X.T, strict=True)]
@@ -91,35 +72,26 @@ def cost_of(X, kernel: Gaussian, gram_error: float) -> Cost:
     data = Real().prepare(y, len(y)).data
     target = data.matrix(measure, samples, error=gram_error, n_features=d)
     features = Features(as_source(X), (kernel,), samples, np.arange(d), gram_error=gram_error)
-    return Cost(
-        rows=float(np.mean([len(phi) for phi in rows_of])),
-        closed=closed,
-        expand=_nanoseconds(lambda: expand(X, kernel, gram_error), X.size),
-        whole_pass=_nanoseconds(lambda: relate(features, target, measure), X.size),
-        error=max(errors),
-    )
+    works = (lambda: expand(X, kernel, gram_error), lambda: relate(features, target, measure))
+    times = [f"{_nanoseconds(work, X.size, repeats):.1f}" for work in works]
+    rows = np.mean([len(phi) for phi in rows_of])
+    return [f"{rows:.1f}", f"{closed:.0%}", *times, f"{max(errors):.1e}"]
 
 
-def cost_of_dense(X) -> Cost:
+def cost_of_dense(X, repeats: int) -> list[str]:
     """Measure n x n Gram matrices, on the first few columns."""
     few = X[:, :10]
     target = _centred_gram(few[:, 0] + few[:, 1] ** 2)
-    return Cost(
-        rows=X.shape[0],
-        closed=0.0,
-        expand=_nanoseconds(lambda: [_centred_gram(x) for x in few.T], few.size),
-        whole_pass=_nanoseconds(
-            lambda: [np.vdot(_centred_gram(x), target) for x in few.T], few.size
-        ),
-        error=0.0,
+    works = (
+        lambda: [_centred_gram(x) for x in few.T],
+        lambda: [np.vdot(_centred_gram(x), target) for x in few.T],
     )
+    times = [f"{_nanoseconds(work, few.size, repeats):.1f}" for work in works]
+    return [f"{X.shape[0]:.1f}", "0%", *times, "0.0e+00"]
 
 
 def _centred_gram(x):
-    z = (x - x.mean()) / x.std()
-    gram = np.exp(-0.5 * (z[:, None] - z) ** 2)
-    mean = gram.mean(axis=0)
-    return gram - mean - mean[:, None] + mean.mean()
+    return centred(gaussian_gram(x))
 
 
 def _error(phi, x) -> float:
@@ -128,50 +100,31 @@ def _error(phi, x) -> float:
     return float(np.linalg.norm(centred.T @ centred - exact) / np.linalg.norm(exact))
 
 
-def _nanoseconds(work: Callable[[], object], values: int) -> float:
+def _nanoseconds(work: Callable[[], object], values: int, repeats: int) -> float:
     """Least time of a piece of work per value, which other work on the machine disturbs least."""
-    times = []
-    for _ in range(_REPEATS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return 1e9 * min(times) / values
+    return 1e9 * min(wall_times(work, repeats)) / values
 
 
-def rows(n: int, n_columns: int) -> list[list[str]]:
+def measure(chosen: argparse.Namespace) -> Iterator[list[Line]]:
     """Measure every way on every kind of column."""
-    found = []
-    for kind, draw in COLUMNS.items():
-        X = np.asfortranarray(draw(np.random.default_rng(0), (n, n_columns)))
-        for error in _GRAM_ERRORS:
-            for expansion in _EXPANSIONS:
-                start = [kind, f"{error:.0e}", expansion]
-                if expansion == "table" and error < _TABLE_ERROR:
-                    found.append([*start, *["not offered"] * 5])
-                else:
-                    kernel = Gaussian(expansion=expansion)
-                    found.append([*start, *cost_of(X, kernel, error).cells()])
-        found.append([kind, "", "dense", *cost_of_dense(X).cells()])
-    return found
-
-
-def main() -> None:
-    """Print the table and save it."""
-    parser = argparse.ArgumentParser(description="Cost and error of expanding a column.")
-    parser.add_argument("--samples", type=int, default=1000)
-    parser.add_argument("--columns", type=int, default=200)
-    parser.add_argument("--out", type=Path, default=_OUT)
-    chosen = parser.parse_args()
-    header = ["column", "gram_error", "way", "rows", "closed", "expand ns", "pass ns", "error"]
+    shape = (_N, _SMALL if chosen.small else _COLUMNS)
     with threadpool_limits(limits=1):
-        made = table(header, rows(chosen.samples, chosen.columns))
-    words = __doc__.split("\n\n", 2)[2].strip()
-    title = f"Expanding a column, n = {chosen.samples}, {chosen.columns} columns"
-    text = f"# {title}\n\n{words}\n\n{made}\n"
-    print(text)
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    chosen.out.write_text(text)
+        for kind, draw in COLUMNS.items():
+            X = np.asfortranarray(draw(np.random.default_rng(0), shape))
+            for error in _GRAM_ERRORS:
+                for expansion in _EXPANSIONS:
+                    cells = ["not offered"] * 5
+                    if expansion != "table" or error >= _TABLE_ERROR:
+                        kernel = Gaussian(expansion=expansion)
+                        cells = cost_of(X, kernel, error, chosen.repeats)
+                    yield [Line([kind, f"{error:.0e}", expansion, *cells])]
+            yield [Line([kind, "", "dense", *cost_of_dense(X, chosen.repeats)])]
 
+
+PAGE = Page(
+    "Expanding a column", "embedding.md", __doc__, measure,
+    ("column", "gram_error", "way", "rows", "closed", "expand ns", "pass ns", "error"), repeats=7,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(PAGE.main())

@@ -1,31 +1,29 @@
 """Speed and memory of the selectors, against peers, in one run.
 
-``python -m benchmarks.engine [--cases NAME ...] [--repeats R] [--out FILE]``
+``python -m benchmarks.engine [--cases NAME ...] [--repeats 3] [--small] [--out FILE]``
 
-Every measurement runs in a fresh process with the interpreter that runs the benchmark; see
-`benchmarks.job` for what is timed and `benchmarks.cases` for the cases and their bars.
+Wall and CPU seconds of the fit alone, medians over the runs, each in a fresh process. *Peak MB* is
+all that was resident during the fit, with interpreter, libraries and data; *added MB* is the peak
+minus what was resident just before the fit. `benchmarks.cases` has the cases and their bars.
 """
 
 import argparse
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from benchmarks.cases import CASES, SCALES
 from benchmarks.job import Job
-from benchmarks.report import Row, as_markdown, save
-from benchmarks.runner import ROOT, Runner
-
-_OUT = ROOT / "benchmarks" / "results" / "engine.json"
+from benchmarks.report import Measured, Page, Row
+from benchmarks.runner import HEADER, Runner
 
 
-def run(cases: list[str], repeats: int, scale: str, out: Path) -> list[Row]:
-    """Run some cases, saving after each; return the rows."""
-    runner, rows, judged = Runner(repeats), [], scale == "full"
+def measure(chosen: argparse.Namespace) -> Iterator[Sequence[Row | Measured]]:
+    """Run some cases; yield the rows of each and what was measured for them."""
+    runner, scale = Runner(chosen.repeats), SCALES["small" if chosen.small else "full"]
     _compile()
-    for name in cases:
-        rows += CASES[name](runner, SCALES[scale])
-        save(out, rows, list(runner.measured.values()), judged)
-    print(as_markdown(rows, list(runner.measured.values()), judged))
-    return rows
+    for name in chosen.cases:
+        before = len(runner.measured)
+        rows = list(CASES[name](runner, scale))
+        yield [*rows, *list(runner.measured.values())[before:]]
 
 
 def _compile() -> None:
@@ -35,17 +33,10 @@ def _compile() -> None:
         warm.measure(Job(method, 60, 40, 3, options=options))
 
 
-def main() -> int:
-    """Parse the arguments; the exit code is 1 if a bar was missed."""
-    parser = argparse.ArgumentParser(description="Speed and memory, against peers, in one run.")
-    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=_OUT)
-    parser.add_argument("--scale", choices=SCALES, default="full", help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    rows = run(chosen.cases, chosen.repeats, chosen.scale, chosen.out)
-    return int(chosen.scale == "full" and any(row.passed is False for row in rows))
-
+PAGE = Page(
+    "Engine", "engine.json", __doc__, measure, HEADER,
+    {"--cases": {"nargs": "+", "choices": CASES, "default": list(CASES)}},
+)  # fmt: skip
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(PAGE.main())

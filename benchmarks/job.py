@@ -1,22 +1,18 @@
-"""One measurement in a process of its own: ``python -m benchmarks.job '<json of a Job>'``.
+"""One measurement, to be made in a process of its own.
 
 The process makes the data, fits once on a tiny table so that compiled code is loaded, and then
 measures one fit: wall seconds, CPU seconds of all its threads, and memory.
 """
 
-import contextlib
-import io
 import json
 import os
-import sys
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks.memory import peak_mb, reset_peak, rss_mb
+from benchmarks.timing import timed
 
 #: Image sets and the like, as .npz files with X and y.
 DATA = Path(
@@ -28,33 +24,21 @@ DATA = Path(
 class Job:
     """What to measure.
 
-    Attributes
-    ----------
-    method : str
-        Key of `METHODS`.
-    n, d : int
-        Size of the table.
-    n_features : int
-        Features to select.
-    data : str
-        ``"data2"``, the paper's non-additive design with its causal columns at random
-        positions, or the stem of a file in `DATA`.
-    columns : int, optional
-        Score only this many random columns of the table.
-    options : dict
-        Arguments of the method. ``"gaussian"`` holds those of a Gaussian kernel of the features.
+    The data are ``"data2"``, the paper's non-additive design with its causal columns at random
+    positions, or the stem of a file in `DATA`.
     """
 
-    method: str
-    n: int
-    d: int
-    n_features: int = 50
+    method: str  #: key of `METHODS`
+    n: int  #: samples of the table
+    d: int  #: columns of the table
+    n_features: int = 50  #: features to select
     data: str = "data2"
-    columns: int | None = None
+    columns: int | None = None  #: score only this many random columns
+    #: Arguments of the method. "gaussian" holds those of a Gaussian kernel of the features.
     options: dict[str, Any] = field(default_factory=dict)
 
     def key(self) -> str:
-        """Return the job as JSON, which `main` accepts."""
+        """Return the job as JSON."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
@@ -125,19 +109,15 @@ METHODS: dict[str, Callable] = {
 }
 
 
-def perform(job: Job) -> dict[str, Any]:
-    """Carry a job out and return what was measured."""
+def perform(given: dict[str, Any]) -> dict[str, Any]:
+    """Carry out a job, given as a dictionary, and return what was measured."""
+    job = Job(**given)
     method = METHODS[job.method]
     X, y = load(job)
-    warm_up = load(Job(job.method, 60, 40))
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        method(*warm_up, 3, **job.options)
-        before = rss_mb()
-        reset_peak()
-        wall, cpu = time.perf_counter(), time.process_time()
-        selected, weights = method(X, y, job.n_features, **job.options)
-        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    method(*load(Job(job.method, 60, 40)), 3, **job.options)
+    before = rss_mb()
+    reset_peak()
+    (selected, weights), wall, cpu = timed(lambda: method(X, y, job.n_features, **job.options))
     return {
         "wall": wall,
         "cpu": cpu,
@@ -147,12 +127,3 @@ def perform(job: Job) -> dict[str, Any]:
         "selected": selected.tolist(),
         "weights": weights.tolist(),
     }
-
-
-def main() -> None:
-    """Carry out the job given as JSON and print the outcome as JSON."""
-    print(json.dumps(perform(Job(**json.loads(sys.argv[1])))))
-
-
-if __name__ == "__main__":
-    main()

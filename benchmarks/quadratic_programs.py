@@ -1,29 +1,26 @@
 """The quadratic programs of QPFS and FVM: our solvers against clarabel, PIQP and OSQP.
 
-``python -m benchmarks.quadratic_programs [--sizes D ...] [--limit SECONDS] [--out FILE]``
+``python -m benchmarks.quadratic_programs [--sizes D ...] [--limit SECONDS] [--small] [--out FILE]``
 
-Mutual information (three states) between columns of warpAR10P, at 10,000 columns of orlraws10P,
-shifted to be positive semi-definite:
+D holds the mutual information (three states) between columns of warpAR10P, or of orlraws10P for
+10,000 columns, and is shifted to be positive semi-definite; d is that of each with the classes.
 
 - *QPFS*: min (1 - g)/2 t'Dt - g d't with t >= 0 of sum 1, g = 0.5 and, where weights are many, 0;
 - *FVM*: min 1/2 a'Da - d'a + l/2 |a|_1 at the penalty l with 50 weights that are not zero.
 
-A peer is run with ever smaller tolerances until no weight differs from ours by more than 1e-6,
-and the time of that run counts: wall seconds from matrices in the form that the solver takes to
-the weights; for our FVM that includes a Cholesky factor of D. Ours carry a certificate: *kkt* is
-the largest violation of the optimality conditions, relative to the largest entry. Every run has
-a process of its own and one thread, and is given up after the limit, for all tolerances
-together. *shift* is the time for the lowest eigenvalue, before any of them.
+A peer is run with ever smaller tolerances until no weight differs from ours by more than 1e-6, and
+the time of that run counts. The wall seconds begin with matrices in the form that the solver takes
+and end with the weights; for our FVM they include a Cholesky factor of D. Our solutions carry a
+certificate: *kkt* is the largest violation of the optimality conditions, relative to the largest
+entry. Every run has a process of its own and one thread. It is given up when all its tolerances
+together have taken longer than the limit. *shift* is the time for the lowest eigenvalue, which is
+needed before any of them.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -32,9 +29,10 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from threadpoolctl import threadpool_limits
 
-from benchmarks.job import Job, load
-from benchmarks.report import environment, table
-from benchmarks.runner import ROOT
+from benchmarks.apart import call_apart, say
+from benchmarks.job import DATA, Job, load
+from benchmarks.report import Line, Page
+from benchmarks.timing import timed
 from hsiclasso.baselines.binned import BinnedInformation, cut_columns
 from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
 from hsiclasso.baselines.quadratic import DenseQuadratic, make_convex
@@ -42,8 +40,7 @@ from hsiclasso.baselines.simplex import minimise_on_simplex
 from hsiclasso.solvers import Path as SolutionPath
 from hsiclasso.solvers import Penalty, Stop, solve_path
 
-_OUT = ROOT / "benchmarks" / "results" / "quadratic_programs.md"
-_SIZES = (500, 1000, 2400, 10_000)
+_SIZES, _SMALL = (500, 1000, 2400, 10_000), (60,)
 _IMAGES = {"warpAR10P": (130, 2400), "orlraws10P": (100, 10_304)}
 _PEERS = ("clarabel", "piqp", "osqp")
 _TOLERANCES = (1e-6, 1e-8, 1e-10, 1e-12)
@@ -58,7 +55,7 @@ _MAX_ITERATIONS = 1_000_000
 class Program:
     """min x'Px/2 + c'x with Ax = b and Gx <= 0; the first d entries of x are the weights.
 
-    FVM has d bounds s on the absolute weights beside them, of which P knows nothing.
+    In FVM, d bounds s on the absolute weights follow them; P is zero there.
     """
 
     P: np.ndarray
@@ -90,7 +87,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Line:
+class Outcome:
     """What one run found."""
 
     seconds: float | None = None
@@ -173,49 +170,47 @@ def _osqp(program: Program, tol: float) -> Callable:
 _RUNS = {"clarabel": _clarabel, "piqp": _piqp, "osqp": _osqp}
 
 
+def _images(d: int) -> str:
+    """Name of the image set that has d columns."""
+    return "warpAR10P" if d <= _IMAGES["warpAR10P"][1] else "orlraws10P"
+
+
 def make_matrices(d: int):
     """Mutual information between d pixels, and of each with the person."""
-    data = "warpAR10P" if d <= _IMAGES["warpAR10P"][1] else "orlraws10P"
+    data = _images(d)
     n, width = _IMAGES[data]
     X, y = load(Job("", n, width, data=data, columns=None if d == width else d))
     options = MeasureOptions()
     states = cut_columns(np.ascontiguousarray(X.T, dtype=float), options)
     classes = cut_columns(np.asarray(y, dtype=float)[None], options, labels=True)
-    information = BinnedInformation(states, classes, "classes", 1)
+    information = BinnedInformation(states, classes, 1)
     matrix = dependency_matrix(information, lambda *now: None)
     return matrix, information.relevance
 
 
 def prepare(d: int, folder: Path) -> float:
-    """Save the matrices of a size; returns the seconds that the shift took."""
+    """Save the matrices of a size; return the seconds that the shift took."""
     matrix, relevance = make_matrices(d)
-    start = time.perf_counter()
-    make_convex(matrix, "auto", strictly=True)
-    seconds = time.perf_counter() - start
+    _, seconds, _ = timed(lambda: make_convex(matrix, "auto", strictly=True))
     np.save(folder / "matrix.npy", matrix)
     np.save(folder / "relevance.npy", relevance)
     return seconds
 
 
-def ours(name: str, matrix, relevance, folder: Path) -> Line:
+def ours(name: str, matrix, relevance, folder: Path) -> Outcome:
     """Solve with our solver, and leave weights and penalty for the peers."""
     if name == _FVM:
-        path = _fvm(matrix, relevance, Stop(max_features=_FVM_FEATURES))
-        alpha = path.alpha
-        start = time.perf_counter()
-        path = _fvm(matrix, relevance, Stop(alpha=alpha))
-        seconds = time.perf_counter() - start
+        alpha = _fvm(matrix, relevance, Stop(max_features=_FVM_FEATURES)).alpha
+        path, seconds, _ = timed(_fvm, matrix, relevance, Stop(alpha=alpha))
         weights, certificate = path.coefficients(), path.certificate
     else:
         gamma = _gamma(name)
         problem, alpha = DenseQuadratic(matrix, gamma * relevance, 1 - gamma), 0.0
-        start = time.perf_counter()
-        solution = minimise_on_simplex(problem)
-        seconds = time.perf_counter() - start
+        solution, seconds, _ = timed(minimise_on_simplex, problem)
         weights, certificate = solution.weights, solution.certificate
     np.savez(folder / f"{name}.npz", weights=weights, alpha=alpha)
     found = f"{np.count_nonzero(weights)} weights"
-    return Line(seconds, kkt=certificate.kkt_residual, note=found)
+    return Outcome(seconds, kkt=certificate.kkt_residual, note=found)
 
 
 def _fvm(matrix, relevance, stop: Stop) -> SolutionPath:
@@ -226,7 +221,7 @@ def _fvm(matrix, relevance, stop: Stop) -> SolutionPath:
     return solve_path(problem, Penalty.lasso(relevance.size, signed=True), stop)
 
 
-def peer(name: str, method: str, matrix, relevance, folder: Path) -> Line:
+def peer(name: str, method: str, matrix, relevance, folder: Path) -> Outcome:
     """Run a peer with ever smaller tolerances until it agrees with ours."""
     d = relevance.size
     with np.load(folder / f"{name}.npz") as stored:
@@ -237,25 +232,21 @@ def peer(name: str, method: str, matrix, relevance, folder: Path) -> Line:
     else:
         gamma = _gamma(name)
         program = Program((1 - gamma) * matrix, -gamma * relevance, np.ones((1, d)), np.ones(1), d)
-    line = Line()
     for tol in _TOLERANCES:
-        run = _RUNS[method](program, tol)
-        start = time.perf_counter()
-        found = run()
-        seconds = time.perf_counter() - start
+        found, seconds, _ = timed(_RUNS[method](program, tol))
         off = float(np.abs(np.array(found)[:d] - weights).max())
-        line = Line(seconds, tol, off, note="" if off <= _AGREE else "does not reach 1e-6")
         if off <= _AGREE:
-            break
-    return line
+            return Outcome(seconds, tol, off)
+    return Outcome(seconds, tol, off, note="does not reach 1e-6")
 
 
 def _gamma(name: str) -> float:
     return float(name.split("=")[1])
 
 
-def perform(name: str, method: str, folder: Path) -> Line:
-    """Carry out one run."""
+def perform(name: str, method: str, place: str) -> Outcome:
+    """Carry out one run; the matrices are in a folder."""
+    folder = Path(place)
     matrix, relevance = np.load(folder / "matrix.npy"), np.load(folder / "relevance.npy")
     with threadpool_limits(limits=1):
         if method == "ours":
@@ -270,60 +261,42 @@ def _warm_up() -> None:
     solve_path(problem, Penalty.lasso(3, signed=True), Stop(alpha=0.5))
 
 
-def run_apart(name: str, method: str, folder: Path, limit: float) -> Line:
+def run_apart(name: str, method: str, folder: Path, limit: float) -> Outcome:
     """Carry out one run in a process of its own."""
     if method != "ours" and find_spec(method) is None:
-        return Line(note="not installed")
-    arguments = ["-m", "benchmarks.quadratic_programs", "--run", name, method, str(folder)]
+        return Outcome(note="not installed")
+    call = ("benchmarks.quadratic_programs", "perform", name, method, str(folder))
     try:
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False,
-            timeout=limit,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return Line(note=f"no answer in {limit:.0f} s")
-    if done.returncode:
-        return Line(note=f"failed: {done.stderr.strip().splitlines()[-1:]}")
-    return Line(**json.loads(done.stdout.strip().splitlines()[-1]))
+        found = call_apart(*call, limit=limit)
+    except RuntimeError as error:
+        return Outcome(note=f"failed: {str(error).splitlines()[-1]}")
+    return Outcome(**found[0]) if found else Outcome(note=f"no answer in {limit:.0f} s")
 
 
-def measure(sizes: list[int], limit: float) -> list[list[str]]:
-    """Measure everything; returns the rows of the table."""
-    rows = []
-    for d in sizes:
+def measure(chosen: argparse.Namespace) -> Iterator[list[Line]]:
+    """Measure every program with every solver."""
+    for d in _SMALL if chosen.small else chosen.sizes:
+        if not (DATA / f"{_images(d)}.npz").exists():
+            note = f"skipped: {_images(d)}.npz is not in the data folder"
+            yield [Line([f"{d}", "all", "all", *Outcome(note=note).cells()])]
+            continue
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             with threadpool_limits(limits=1):
-                rows.append([f"{d}", "shift", "ours", *Line(prepare(d, folder)).cells()])
+                yield [Line([f"{d}", "shift", "ours", *Outcome(prepare(d, folder)).cells()])]
             for name in (_QPFS_5, _QPFS_0, _FVM):
                 for method in ("ours", *_PEERS):
-                    line = run_apart(name, method, folder, limit)
-                    rows.append([f"{d}", name, method, *line.cells()])
-                    print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
-    return rows
+                    cells = run_apart(name, method, folder, chosen.limit).cells()
+                    yield [Line([f"{d}", name, method, *cells])]
+                    say(" | ".join([f"{d}", name, method, *cells]))
 
 
-def main() -> None:
-    """Print the table and save it."""
-    parser = argparse.ArgumentParser(description="Quadratic programs, against peers.")
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(_SIZES))
-    parser.add_argument("--limit", type=float, default=240.0)
-    parser.add_argument("--out", type=Path, default=_OUT)
-    parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.run:
-        name, method, folder = chosen.run
-        print(json.dumps(asdict(perform(name, method, Path(folder)))))
-        return
-    header = ["d", "program", "solver", "seconds", "tol", "off", "kkt", "note"]
-    made = table(header, measure(chosen.sizes, chosen.limit))
-    facts = ", ".join(f"{key} {value}" for key, value in environment().items())
-    words = __doc__.split("\n\n", 2)[2].strip()
-    text = f"# Quadratic programs\n\n{facts}.\n\n{words}\n\n{made}\n"
-    print(text)
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    chosen.out.write_text(text)
-
+PAGE = Page(
+    "Quadratic programs", "quadratic_programs.md", __doc__, measure,
+    ("d", "program", "solver", "seconds", "tol", "off", "kkt", "note"),
+    {"--sizes": {"type": int, "nargs": "+", "default": _SIZES},
+     "--limit": {"type": float, "default": 240.0}},
+)  # fmt: skip
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(PAGE.main())

@@ -1,36 +1,47 @@
-"""Rows with a bar, and how a run is printed and saved."""
+"""Pages of results: the command line of every benchmark, findings with their bars, and tables."""
 
+import argparse
 import json
 import os
 import platform
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Protocol
 
-from benchmarks.runner import Measurement
+from benchmarks.apart import ROOT
 
-_PEERS = ("pyHSICLasso", "mrmr_selection")
+_PEERS = ("pyHSICLasso", "mrmr_selection", "celer", "skglm", "clarabel", "piqp", "osqp")
 _PACKAGES = ("hsiclasso", "numpy", "scipy", "scikit-learn", "numba", *_PEERS)
+_BARS = ("case", "what", "value", "bar", "verdict", "note")
+
+
+class Measured(Protocol):
+    """A dataclass that knows its line of a table."""
+
+    def cells(self) -> list[str]:
+        """Return the line as text."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A measurement that is only text."""
+
+    texts: list[str]
+
+    def cells(self) -> list[str]:
+        """Return the line as text."""
+        return self.texts
 
 
 @dataclass(frozen=True)
 class Row:
-    """One finding.
-
-    Attributes
-    ----------
-    case, what : str
-    value : float or None
-        None if the row is only a sentence.
-    unit : str
-    at_least, at_most : float or None
-        The bar.
-    note : str
-    """
+    """One finding, with the bar it has to clear."""
 
     case: str
     what: str
-    value: float | None = None
+    value: float | None = None  #: None if the row is only a sentence
     unit: str = ""
     at_least: float | None = None
     at_most: float | None = None
@@ -45,7 +56,7 @@ class Row:
             return self.value >= self.at_least
         return self.value <= self.at_most
 
-    def cells(self, judged: bool) -> list[str]:
+    def cells(self, judged: bool = True) -> list[str]:
         """Return the row as text."""
         bar = "" if self.at_least is None else f">= {self.at_least:g}"
         bar = bar if self.at_most is None else f"<= {self.at_most:g}"
@@ -53,89 +64,92 @@ class Row:
         return [self.case, self.what, _number(self.value, self.unit), bar, verdict, self.note]
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page of results."""
+
+    title: str
+    #: Name in benchmarks/results, with .md, or with .json to save both.
+    file: str
+    #: Docstring of the benchmark: a first sentence, how it is called, and the words of the page.
+    doc: str
+    #: Yields lists of findings, given the arguments of the command.
+    measure: Callable[[argparse.Namespace], Iterator[Sequence[Row | Measured]]]
+    header: Sequence[str] = ()  #: names of the columns of the measurements
+    #: More arguments of the command, as `ArgumentParser.add_argument` takes them.
+    options: dict[str, dict[str, Any]] | None = None
+    repeats: int = 3  #: default of the command
+
+    def main(self) -> int:
+        """Measure, print and save; return 1 if a bar is missed."""
+        parser = argparse.ArgumentParser(description=self.doc.split("\n")[0])
+        for flag, how in (self.options or {}).items():
+            parser.add_argument(flag, **how)
+        parser.add_argument("--repeats", type=int, default=self.repeats)
+        parser.add_argument("--small", action="store_true", help="small sizes; not judged")
+        out = ROOT / "benchmarks" / "results" / self.file
+        parser.add_argument("--out", type=Path, default=out)
+        chosen = parser.parse_args()
+        judged = not chosen.small
+        rows: list[Row] = []
+        measured: list[Measured] = []
+        for findings in self.measure(chosen):
+            for one in findings:
+                (rows if isinstance(one, Row) else measured).append(one)
+            self.save(chosen.out, rows, measured, judged)
+        print(self.text(rows, measured, judged))
+        return int(judged and any(row.passed is False for row in rows))
+
+    def text(self, rows: list[Row], measured: list[Measured], judged: bool) -> str:
+        """Return the page as Markdown."""
+        facts = ", ".join(f"{name} {value}" for name, value in environment().items())
+        parts = [f"# {self.title}", f"{facts}.", self.doc.split("\n\n", 2)[2].strip()]
+        parts += [] if judged else ["Small sizes: the bars are not judged."]
+        tables = {
+            "## Bars": table(_BARS, [row.cells(judged) for row in rows]),
+            "## Measurements": table(self.header, [one.cells() for one in measured]),
+        }
+        for title, lines in tables.items():
+            parts += [title] * bool(rows and measured) + [lines] * bool(lines)
+        return "\n\n".join(parts) + "\n"
+
+    def save(self, path: Path, rows: list[Row], measured: list[Measured], judged: bool) -> None:
+        """Write a run, as JSON too if the path says so."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".json":
+            content = {
+                "environment": environment(),
+                "judged": judged,
+                "rows": [{**asdict(row), "passed": row.passed} for row in rows],
+                "measurements": [asdict(one) for one in measured],
+            }
+            path.write_text(json.dumps(content, indent=1) + "\n")
+        path.with_suffix(".md").write_text(self.text(rows, measured, judged))
+
+
 def environment() -> dict[str, str]:
-    """Describe what the benchmark ran on."""
-    versions = {}
+    """Describe what the benchmark runs on."""
+    facts = {"python": platform.python_version(), "system": platform.system()}
+    facts |= {"machine": platform.machine(), "cores": str(os.cpu_count())}
     for name in _PACKAGES:
         try:
-            versions[name] = metadata.version(name)
+            facts[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            versions[name] = "absent"
-    system = {"python": platform.python_version(), "system": platform.system()}
-    return {**system, "machine": platform.machine(), "cores": str(os.cpu_count()), **versions}
+            continue
+    return facts
 
 
-def as_markdown(rows: list[Row], measured: list[Measurement], judged: bool) -> str:
-    """Return the two tables of a run: bars, and every measurement."""
-    facts = ", ".join(f"{name} {value}" for name, value in environment().items())
-    bars = table(
-        ["case", "what", "value", "bar", "verdict", "note"], [row.cells(judged) for row in rows]
-    )
-    header = [
-        "method",
-        "options",
-        "data",
-        "n",
-        "d",
-        "wall s",
-        "CPU s",
-        "peak MB",
-        "added MB",
-        "runs",
-    ]
-    times = table(header, [_measurement_cells(one) for one in measured])
-    warning = "" if judged else "\nSmall sizes: the bars are not judged.\n"
-    return (
-        f"# Engine\n\n{facts}.\n{warning}\n## Bars\n\n{bars}\n\n## Measurements\n\n"
-        "Wall and CPU seconds of the fit alone, medians over the runs, each in a fresh process. "
-        "Peak MB is all that was resident during the fit (interpreter, libraries and data "
-        "included), added MB the peak minus what was resident just before it.\n\n"
-        f"{times}\n"
-    )
-
-
-def save(path: Path, rows: list[Row], measured: list[Measurement], judged: bool) -> None:
-    """Write a run as JSON, and beside it as Markdown."""
-    content = {
-        "environment": environment(),
-        "judged": judged,
-        "rows": [{**asdict(row), "passed": row.passed} for row in rows],
-        "measurements": [asdict(one) for one in measured],
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n")
-    path.with_suffix(".md").write_text(as_markdown(rows, measured, judged))
-
-
-def publish(title: str, words: str, rows: list[Row], out: Path, judged: bool) -> int:
-    """Print rows under some words, save them as Markdown, and return 1 if a bar is missed."""
-    header = ["case", "what", "value", "bar", "verdict", "note"]
-    facts = ", ".join(f"{name} {value}" for name, value in environment().items())
-    made = table(header, [row.cells(judged) for row in rows])
-    text = f"# {title}\n\n{facts}.\n\n{words}\n\n{made}\n"
-    print(text)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text)
-    return int(judged and any(row.passed is False for row in rows))
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a Markdown table whose columns line up."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    rule = ["-" * max(width, 3) for width in widths]
+def table(header: Sequence[str], rows: list[list[str]]) -> str:
+    """Return a Markdown table whose columns line up; nothing if there are no rows."""
+    if not rows:
+        return ""
+    widths = [max(3, *map(len, column)) for column in zip(header, *rows, strict=True)]
+    rule = ["-" * width for width in widths]
     lines = [header, rule, *rows]
     return "\n".join(
         "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
         for line in lines
     )
-
-
-def _measurement_cells(one: Measurement) -> list[str]:
-    job = one.job
-    options = ", ".join(f"{name}={value}" for name, value in job.options.items())
-    columns = f"{job.d}" if job.columns is None else f"{job.columns} of {job.d}"
-    numbers = [f"{one.wall:.3f}", f"{one.cpu:.3f}", f"{one.peak_mb:.0f}", f"{one.added_mb:.0f}"]
-    return [job.method, options, job.data, f"{job.n}", columns, *numbers, f"{one.repeats}"]
 
 
 def _number(value: float | None, unit: str) -> str:

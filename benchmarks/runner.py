@@ -1,46 +1,29 @@
 """Runs jobs in fresh processes, keeps medians, remembers what was measured."""
 
-import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from statistics import median
 
+from benchmarks.apart import call_apart, say
 from benchmarks.job import Job
 
-ROOT = Path(__file__).resolve().parents[1]
+#: Columns of a table of measurements.
+HEADER = (
+    "method", "options", "data", "n", "d", "wall s", "CPU s", "peak MB", "added MB", "runs",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Medians over the repeats of a job; MB are 2**20 bytes, peaks the largest seen.
-
-    Attributes
-    ----------
-    job : Job
-    wall, cpu : float
-        Seconds of the fit alone; CPU seconds count every thread.
-    peak_mb : float
-        Peak resident memory during the fit: interpreter, libraries, data, all.
-    before_mb : float
-        Resident memory just before the fit, with the data loaded.
-    data_mb : float
-        Size of the table.
-    selected, weights : list
-        Columns by decreasing weight, and their weights.
-    repeats : int
-    """
+    """Medians over the repeats of a job; MB are 2**20 bytes, peaks the largest seen."""
 
     job: Job
-    wall: float
-    cpu: float
-    peak_mb: float
-    before_mb: float
-    data_mb: float
-    selected: list[int]
-    weights: list[float]
+    wall: float  #: seconds of the fit alone
+    cpu: float  #: the same, of all threads
+    peak_mb: float  #: peak resident memory during the fit: interpreter, libraries, data, all
+    before_mb: float  #: resident memory just before the fit, with the data loaded
+    data_mb: float  #: size of the table
+    selected: list[int]  #: columns by decreasing weight
+    weights: list[float]  #: their weights
     repeats: int
 
     @property
@@ -48,49 +31,33 @@ class Measurement:
         """Peak minus what was resident before the fit."""
         return self.peak_mb - self.before_mb
 
+    def cells(self) -> list[str]:
+        """Return the line of the table."""
+        job = self.job
+        options = ", ".join(f"{name}={value}" for name, value in job.options.items())
+        columns = f"{job.d}" if job.columns is None else f"{job.columns} of {job.d}"
+        times = [f"{self.wall:.3f}", f"{self.cpu:.3f}"]
+        memory = [f"{self.peak_mb:.0f}", f"{self.added_mb:.0f}"]
+        start = [job.method, options, job.data, f"{job.n}", columns]
+        return [*start, *times, *memory, f"{self.repeats}"]
+
 
 @dataclass
 class Runner:
-    """Measures jobs, each job once.
+    """Measures jobs, each job once."""
 
-    Attributes
-    ----------
-    repeats : int
-        Fresh processes per job.
-    measured : dict
-        Measurements by the key of their job, in the order they were made.
-    """
-
-    repeats: int = 3
-    measured: dict[str, Measurement] = field(default_factory=dict)
+    repeats: int = 3  #: fresh processes per job
+    measured: dict[str, Measurement] = field(default_factory=dict)  #: by job, as they were made
 
     def measure(self, job: Job, *, repeats: int | None = None) -> Measurement:
         """Return the measurement of a job, from memory if it was made before."""
         if job.key() not in self.measured:
-            times = repeats or self.repeats
-            _say(f"{job.method} on {job.data}, n={job.n}, d={job.d} {job.options or ''}")
-            runs = [json.loads(run_python("-m", "benchmarks.job", job.key())) for _ in range(times)]
+            times = range(repeats or self.repeats)
+            say(f"{job.method} on {job.data}, n={job.n}, d={job.d} {job.options or ''}")
+            runs = [call_apart("benchmarks.job", "perform", asdict(job))[0] for _ in times]
             self.measured[job.key()] = _summarise(job, runs)
-            _say(f"    {self.measured[job.key()].wall:.3f} s")
+            say(f"    {self.measured[job.key()].wall:.3f} s")
         return self.measured[job.key()]
-
-
-def run_python(*arguments: str, **variables: str) -> str:
-    """Run this interpreter at the root of the project; return its output.
-
-    `variables` are added to the environment.
-    """
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONWARNINGS": "ignore", **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)} failed:\n{done.stderr}")
-    return done.stdout
 
 
 def _summarise(job: Job, runs: list[dict]) -> Measurement:
@@ -105,7 +72,3 @@ def _summarise(job: Job, runs: list[dict]) -> Measurement:
         weights=runs[0]["weights"],
         repeats=len(runs),
     )
-
-
-def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)

@@ -14,18 +14,16 @@ CPU seconds count every thread; cold processes are repeated, and medians taken.
 """
 
 import argparse
-import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
-from benchmarks.report import Row, publish
-from benchmarks.runner import ROOT, run_python
+from benchmarks.apart import call_apart
+from benchmarks.report import Page, Row
+from benchmarks.timing import in_turns
 
-_OUT = ROOT / "benchmarks" / "results" / "startup.md"
 _N, _N_PACKED, _FIRST_COLUMNS, _FIRST_FEATURES = 300, 100, 200, 10
 _WARM_COLUMNS, _WARM_FEATURES, _NEIGHBOURS = 2000, 20, 5
 _WARM_MS = 30.0
@@ -33,25 +31,13 @@ _WARM_MS = 30.0
 
 @dataclass(frozen=True)
 class First:
-    """A first fit.
+    """A first fit."""
 
-    Attributes
-    ----------
-    n : int
-        Samples.
-    bar : float or None
-        CPU seconds that it may take.
-    classes, integers : bool
-        Whether the target is three classes, and whether columns are small integers.
-    options : tuple of pairs
-        Arguments of the selector.
-    """
-
-    n: int = _N
-    bar: float | None = 4.0
-    classes: bool = False
-    integers: bool = False
-    options: tuple[tuple[str, object], ...] = ()
+    n: int = _N  #: samples
+    bar: float | None = 4.0  #: CPU seconds that it may take
+    classes: bool = False  #: whether the target is three classes
+    integers: bool = False  #: whether columns are small integers
+    options: tuple[tuple[str, object], ...] = ()  #: arguments of the selector
 
     def fit(self) -> None:
         """Make the data and fit; what is imported and compiled on the way is part of it."""
@@ -95,10 +81,8 @@ def first_fits(repeats: int) -> list[Row]:
         runs = []
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as cache:
-                printed = run_python(
-                    "-m", "benchmarks.startup", "--first", name, NUMBA_CACHE_DIR=cache
-                )
-            runs.append(json.loads(printed))
+                call = ("benchmarks.startup", "measure_first", name)
+                runs += call_apart(*call, NUMBA_CACHE_DIR=cache)
         fit, process = (median(run[part] for run in runs) for part in ("fit", "process"))
         note = f"{process:.1f} s of the whole process"
         rows.append(Row("first", name, fit, " CPU s", at_most=case.bar, note=note))
@@ -110,13 +94,11 @@ def warm_fits(d: int, repeats: int) -> list[Row]:
     from hsiclasso import HSICLasso, make_data2
 
     X, y, _ = make_data2(_N, d, random_state=0)
-    seconds: dict[int, list[float]] = {0: [], _NEIGHBOURS: []}
-    for repeat in range(repeats + 1):
-        for number, times in seconds.items():
-            selector = HSICLasso(_WARM_FEATURES, n_neighbors=number)
-            took = _seconds(lambda selector=selector: selector.fit(X, y))
-            times += [took] if repeat else []  # the first loads the code
-    plain, near = median(seconds[0]), median(seconds[_NEIGHBOURS])
+    works = {
+        "plain": lambda: HSICLasso(_WARM_FEATURES).fit(X, y),
+        "near": lambda: HSICLasso(_WARM_FEATURES, n_neighbors=_NEIGHBOURS).fit(X, y),
+    }
+    plain, near = in_turns(works, repeats).values()
     what = f"n = {_N}, d = {d}, {_WARM_FEATURES} features"
     note = f"{1e3 * near:.1f} ms against {1e3 * plain:.1f} ms"
     return [
@@ -125,30 +107,13 @@ def warm_fits(d: int, repeats: int) -> list[Row]:
     ]
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def measure(chosen: argparse.Namespace) -> Iterator[list[Row]]:
+    """Measure warm and first fits."""
+    yield warm_fits(_WARM_COLUMNS // (10 if chosen.small else 1), 5 if chosen.small else 20)
+    yield first_fits(1 if chosen.small else chosen.repeats)
 
 
-def main() -> int:
-    """Print the table and save it; fail if a bar is missed."""
-    parser = argparse.ArgumentParser(description="Cost of the first fit, and of a small one.")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--small", action="store_true", help="one run of each; not judged")
-    parser.add_argument("--out", type=Path, default=_OUT)
-    parser.add_argument("--first", choices=FIRST, help=argparse.SUPPRESS)
-    chosen = parser.parse_args()
-    if chosen.first:
-        print(json.dumps(measure_first(chosen.first)))
-        return 0
-    rows = [
-        *warm_fits(_WARM_COLUMNS // (10 if chosen.small else 1), 5 if chosen.small else 20),
-        *first_fits(1 if chosen.small else chosen.repeats),
-    ]
-    words = __doc__.split("\n\n", 2)[2].strip()
-    return publish("First fits", words, rows, chosen.out, judged=not chosen.small)
-
+PAGE = Page("First fits", "startup.md", __doc__, measure)
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(PAGE.main())

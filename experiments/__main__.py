@@ -1,10 +1,10 @@
 """The paper, reproduced from one command.
 
 ``python -m experiments all`` runs every table and figure, ``python -m experiments table3 figure5``
-some of them; ``--runs 3`` gives a first look. Results go to one tidy file, and what is in it is not
-done again; interrupt at any time, and go on with the same command. Figures and the page with our
-numbers beside the printed ones are written at the end; ``python -m experiments page`` writes them
-from the results that are there.
+some of them; ``--runs 3`` gives a first look. Results go to one tidy file. Runs that are in it are
+not repeated, so you can interrupt at any time and continue with the same command. Figures and the
+page with our numbers beside the printed ones are written at the end; ``python -m experiments page``
+writes them from the results that are there.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """The recovery tables of Block HSIC Lasso (Climente-Gonzalez et al. 2019), with exact estimators.
 
-Its authors draw tables of up to 10,000 samples and 10,000 features, of which C tell the target, let
-a method select 50 and count the causal ones among its first C, in ten draws. Their exact HSIC
-Lasso ran out of memory in half of these, so that they had to take means over blocks of B samples.
-The designs are theirs, as their repository (github.com/hclimente/nori) has them, but the causal
-columns lie anywhere instead of first, so that a method that breaks ties by index gains nothing.
+Its authors draw tables of up to 10,000 samples and 10,000 features; the target depends on C of
+these. A method selects 50, and the causal ones among its first C are counted, in ten draws. Their
+exact HSIC Lasso ran out of memory on half of the tables, therefore they take means over blocks of
+B samples. The designs are those of their repository (github.com/hclimente/nori), except that the
+causal columns lie anywhere instead of first: a method that breaks ties by index gains nothing.
 """
 
 import itertools
@@ -33,7 +33,7 @@ from hsiclasso import HSICLasso, make_data1, make_data2
 from hsiclasso.baselines import MRMR
 
 SELECTED = 50
-#: Terms of which a target is summed.
+#: Terms that make up a target.
 TERMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (np.square, np.sin, np.cos)
 #: The peer holds a matrix of n B M x d numbers; what it takes in all is about 1.7 times as much.
 _PEER_GB = 2.0
@@ -46,8 +46,8 @@ def draw_random_terms(n: int, d: int, *, n_causal: int, random_state: int) -> Dr
 
     :math:`Y = \sum_{c=1}^{C} f_c(X_c)`, each :math:`f_c` drawn from
     :math:`\{x^2, \sin x, \cos x\}`; independent standard normal features, no noise. Two thirds of
-    the terms are even, so that no linear method can see them; a cosine has the tenth of the
-    variance of a square.
+    the terms are even, so no linear method can see them; a cosine has a tenth of the variance of
+    a square.
 
     Returns
     -------
@@ -65,10 +65,10 @@ def draw_random_terms(n: int, d: int, *, n_causal: int, random_state: int) -> Dr
 def draw_discrete(n: int, d: int, *, n_causal: int, random_state: int) -> Drawn:
     r"""Draw the discrete model: as many cases as controls, features 0 or 1.
 
-    Of 10 n people with fair coins :math:`X_c` the cases are those whose score
-    :math:`\sum_{c=1}^{C} f_c(X_c)`, with terms as in `draw_random_terms`, is in the top tenth, ties
-    included; n/2 cases and n/2 controls are drawn from them. On 0 and 1 every term is linear:
-    1, sin 1 = 0.84 and cos 1 - 1 = -0.46 for a one.
+    Each of 10 n people has features :math:`X_c` from fair coins and the score
+    :math:`\sum_{c=1}^{C} f_c(X_c)`, with terms as in `draw_random_terms`. Cases are the top tenth
+    by score, ties included; n/2 cases and n/2 controls are drawn. On 0 and 1 every term is linear:
+    a one adds 1, sin 1 = 0.84 or cos 1 - 1 = -0.46.
 
     Returns
     -------

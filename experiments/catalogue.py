@@ -33,7 +33,7 @@ class Original:
     where
         The same in words.
     sha256, size
-        Its checksum and its bytes; None if the source may write it anew.
+        Its checksum and its bytes; None if the source may change the file.
     """
 
     address: str
@@ -218,7 +218,7 @@ def _find(name: str, entry: Entry, folder: Path) -> tuple[Path, str | None]:
 
 
 def _read(path: Path) -> Arrays:
-    """Read the arrays; what readers say of a file that they do not understand names the file."""
+    """Read the arrays; an error names the file."""
     try:
         return read_features(path)
     except (MissingDataError, WrongDataError):
@@ -230,7 +230,7 @@ def _read(path: Path) -> Arrays:
 
 
 def _checked(path: Path, entry: Entry, X: np.ndarray, y: np.ndarray) -> Dataset:
-    """Bring arrays to the one form, and compare them with what the catalogue says of them."""
+    """Convert the arrays to the common form, and compare them with the catalogue."""
     if X.shape != (entry.n, entry.d) or y.shape != (entry.n,):
         raise WrongDataError(
             f"{path} has features of shape {X.shape} and a target of shape {y.shape}; "

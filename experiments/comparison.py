@@ -19,7 +19,7 @@ from experiments.printed import (
     verdict,
 )
 from experiments.redundancy import ACROSS
-from experiments.summary import means, sets_in, title_of
+from experiments.summary import means, sets_in, sets_with_results, title_of
 from experiments.tidy import TidyFile
 
 #: The tables are about this many features.
@@ -156,9 +156,9 @@ def table4(file: TidyFile) -> list[str]:
 def _readings(frame: pd.DataFrame) -> Iterator[tuple[list[str], pd.DataFrame, float]]:
     """Yield the words, the rows with the metric "red", and the factor of every reading.
 
-    Of a set and a method that have them all, only the runs for which every one was taken.
+    A set and a method with all readings have only those runs for which every reading was taken.
     """
-    others = [name for name in dict.fromkeys(frame["metric"]) if name.startswith(_READING)]
+    others = [name for name in frame["metric"].unique() if name.startswith(_READING)]
     if others:
         pair = ["data", "method"]
         taken = frame.loc[frame["metric"] == others[-1], [*pair, "run"]]
@@ -224,7 +224,7 @@ def pooled(file: TidyFile) -> list[str]:
 def readings(file: TidyFile) -> list[str]:
     """How near each reading of the redundancy rate comes to the printed Table 4."""
     frame = file.frame("tables")
-    names = [name for name in SETS if name in set(frame["data"])]
+    names = [name for name in sets_with_results(frame) if name in SETS]
     lines, distances = [], []
     for words, rows, factor in _readings(frame):
         cells = _cells(rows, "red", TABLE4, factor)

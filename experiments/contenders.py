@@ -1,8 +1,8 @@
 """The methods that are compared: the paper's, and others that people use, under one call.
 
 A contender ranks features: ``rank(X, y, m, kind, seed)`` returns up to m columns, best first.
-`kind` is ``"classes"`` or ``"real"``. Everything runs on one thread, so that times can be compared
-and several runs go side by side.
+`kind` is ``"classes"`` or ``"real"``. Everything runs on one thread, so times can be compared and
+several runs go side by side.
 """
 
 import contextlib

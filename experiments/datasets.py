@@ -91,7 +91,7 @@ def read_npz(folder: Path, name: str, source: str) -> dict[str, np.ndarray]:
 
 
 def read_features(path: Path) -> Arrays:
-    """Read features (n, d) and target (n,) from a file whose format is told by its suffix."""
+    """Read features (n, d) and target (n,) from a file; its suffix tells the format."""
     return _READERS[path.suffix](path)
 
 
@@ -154,8 +154,8 @@ def _series_table(path: Path) -> str:
 def _read_series(path: Path) -> Arrays:
     """Probes of a GEO series matrix, transposed; TRIM32 is the target, the others the features.
 
-    The study works with log2 intensities. Plain intensities, should the file hold them, are
-    turned into such.
+    The study works with log2 intensities. If the file holds plain intensities, their logarithms
+    are taken.
     """
     table = _package("pandas", path).read_csv(
         io.StringIO(_series_table(path)), sep="\t", index_col=0

@@ -28,7 +28,7 @@ _CHUNK = 1 << 16
 
 
 class DownloadError(Exception):
-    """A file could not be had; the message says why and what to do."""
+    """A file could not be fetched; the message says why and what to do."""
 
 
 class FolderError(DownloadError):
@@ -36,7 +36,7 @@ class FolderError(DownloadError):
 
 
 def fetch(original: Original, folder: Path, mirror: str | None = None) -> Path:
-    """Get one file into the folder: under another name first, checked as it comes.
+    """Get one file into the folder, under another name until it is complete and checked.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _unwritable(folder: Path, reason: object) -> FolderError:
 
 
 def _prepare(folder: Path) -> None:
-    """Make the folder, with a file that keeps it out of version control; never a read-only one."""
+    """Make the folder, with a file that keeps it out of version control."""
     if not folder.exists():
         folder.mkdir(parents=True)
         (folder / ".gitignore").write_text("*\n")
@@ -80,7 +80,7 @@ def _prepare(folder: Path) -> None:
 
 
 def _chunks(address: str) -> Iterator[bytes]:
-    """Yield what an address answers; whatever goes wrong with it is told in a sentence."""
+    """Yield what an address answers; any failure becomes an error with a clear sentence."""
     request = urllib.request.Request(address, headers={"User-Agent": "hsiclasso-experiments"})
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
@@ -124,7 +124,7 @@ def _copy(chunks: Iterator[bytes], file: BinaryIO, address: str, original: Origi
 
 
 def _unpack(part: Path, address: str) -> None:
-    """Read a compressed file without a known checksum to its end: it carries a checksum itself."""
+    """Read a compressed file to its end; this verifies the checksum that it carries."""
     try:
         with gzip.open(part) as file:
             while file.read(_CHUNK):
@@ -185,7 +185,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Get what is missing; return 1 if something named could not be had, 130 if interrupted."""
+    """Get what is missing; return 1 if something named could not be fetched, 130 if interrupted."""
     chosen = parse(arguments)
     failed = False
     try:

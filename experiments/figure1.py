@@ -5,11 +5,11 @@ method, against the number of samples. Panel (c): seconds against the number of 
 (d): seconds of HSIC Lasso against the number of samples, with the lookup table and without.
 
 For HSIC Lasso and NOCCO Lasso the paper chooses the penalty "so that the number of non-zero
-coefficients is in {d*, ..., d* + 10}" and takes the d* heaviest features. That leaves the penalty
-open. Here the path is followed until d* + 10 weights are positive, or to its end, and the last
-solution is taken: of those that the rule admits it has the smallest penalty, so its weights are
-shrunk least. The lowest and the highest share over all admitted breakpoints are kept beside it.
-Of SpAM the paper says only that coefficients rank its features, not at which penalty; it and the
+coefficients is in {d*, ..., d* + 10}" and takes the d* heaviest features. Several penalties
+satisfy this rule. Here the path is followed until d* + 10 weights are positive, or to its end, and
+the last solution is taken: it has the smallest of these penalties, so its weights are shrunk least.
+The lowest and the highest share over all breakpoints that satisfy the rule are kept beside it. Of
+SpAM the paper says only that coefficients rank its features, not at which penalty; SpAM and the
 other lassos follow the same rule. All others give the d* best of their ranking.
 """
 
@@ -46,7 +46,7 @@ def heaviest(rank: Rank) -> Rank:
     return cut
 
 
-#: Selectors of which all solutions on the path are looked at.
+#: Selectors whose solutions are examined along the whole path.
 PATHS = (
     "HSIC Lasso", "NOCCO Lasso", "nHSIC Lasso", "HSIC Lasso, ranks", "NOCCO Lasso, ranks"
 )  # fmt: skip
@@ -73,11 +73,11 @@ class DrawStudy:
     methods : dict
         Contenders by name.
     paths : tuple of str
-        Those of which the whole path is looked at.
+        Methods whose whole path is examined.
     runs : int
         Draws, if the user does not say.
     timed : bool
-        Whether only times count, so that no two tasks run side by side.
+        Whether only times count; no two tasks then run side by side.
     """
 
     name: str
@@ -132,8 +132,8 @@ _warmed: set[tuple[str, str]] = set()
 def shares(found: SolutionPath | np.ndarray, causal: np.ndarray) -> dict[str, float]:
     """Share of the causal features among the d* best of a ranking, or d* heaviest of a path.
 
-    Of a path also the lowest and the highest share over the breakpoints that the paper's rule
-    admits; where no breakpoint has d* positive weights, the last is taken as it is.
+    For a path, also the lowest and the highest share over the breakpoints that satisfy the paper's
+    rule; if no breakpoint has d* positive weights, the last is taken as it is.
     """
     if not isinstance(found, SolutionPath):
         return {"fraction": _share(found, causal)}

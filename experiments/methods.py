@@ -4,13 +4,13 @@
 
 Three designs: the paper's Data1 (n = 200, d = 256) and Data2 (n = 300, d = 1000), and Data1 with
 ten noisy copies of each causal feature (n = 200, d = 256). Every method is asked for as many
-features as are causal, d*, with its defaults; HSIC Lasso and NOCCO Lasso as in the paper's Figure
-1, by d* + 10 positive weights of which the d* heaviest are taken, and once more with the ranks of
-the target. Recovery is the share of the causal features among the d* best; in the design with
-copies, a copy counts as its origin, once.
+features as are causal, d*, with its defaults. HSIC Lasso and NOCCO Lasso follow the paper's Figure
+1: of d* + 10 positive weights, the d* heaviest count. They also run with the ranks of the target.
+Recovery is the share of the causal features among the d* best; in the design with copies, a copy
+counts as its original, and several copies count once.
 
-Results go to one tidy CSV; runs that are in it already are not done again. The table of the page
-is written from what the classes declare and from the CSV.
+Results go to one tidy CSV; runs that are in it already are not repeated. The table of the page is
+written from what the classes declare and from the CSV.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def run_one(name: str, variant: str, run: int) -> Outcome:
 
 
 def warm_up() -> None:
-    """Load the compiled loops, so that times are those of the work."""
+    """Load the compiled loops, because their loading must not count."""
     X, y, _ = make_data1(40, 12, random_state=0)
     for method, options in VARIANTS.values():
         with warnings.catch_warnings():

@@ -21,7 +21,15 @@ from experiments.markdown import MISSING, fill, number, seconds, table
 from experiments.nocco_epsilon import epsilon_table
 from experiments.printed import TABLE3, TABLE4
 from experiments.runner import duration
-from experiments.summary import beside, counts, means, methods_in, sets_in, title_of
+from experiments.summary import (
+    beside,
+    counts,
+    means,
+    methods_in,
+    sets_in,
+    sets_with_results,
+    title_of,
+)
 from experiments.tidy import TASK_SECONDS, TidyFile
 
 _NONE = ["No results yet.", ""]
@@ -117,8 +125,7 @@ def beyond(file: TidyFile) -> list[str]:
     frame = file.frame("tables")
     if frame.empty:
         return _NONE
-    sets = [name for name in sets_in(frame) if name in set(frame["data"])]
-    methods, by = methods_in(frame), ("data", "method")
+    sets, methods, by = sets_with_results(frame), methods_in(frame), ("data", "method")
     first, last = (means(frame[frame["m"] == m], "accuracy", by) for m in (10, M))
     red = means(frame[frame["m"] == M], "red", by)["mean"]
     # one run of a process compiles the loops, unless they are in Numba's cache
@@ -149,7 +156,7 @@ def _variants(
     found = tuple(
         means(frame[frame["m"] == m], metric, ("method", "data"))["mean"] for metric, m in metrics
     )
-    sets = [name for name in sets_in(frame) if name in set(frame["data"])]
+    sets = sets_with_results(frame)
     writers = (lambda value: number(value, digits), number)
     cells = _pairs(found, sets, names, writers)
     runs = frame.groupby("data")["run"].nunique()

@@ -7,17 +7,17 @@
    Needs pyHSICLasso (``benchmarks/requirements.txt``), which computes in single precision.
 2. ``matlab_data.mat`` of pyHSICLasso's tests (100 x 2000, saved in 2014) holds, beside the data, a
    solution path. The normalised HSIC that pyHSICLasso solves does not reproduce it, and the
-   defaults here do so to two digits. So combinations of measure, divisor of the standard
-   deviations, kernel width and target kernel are tried, and for each the breakpoint of its path
-   that is nearest to the stored weights is compared with them.
+   defaults here do so only to two digits. Therefore combinations of measure, divisor of the
+   standard deviations, kernel width and target kernel are tried. For each, the breakpoint of its
+   path that is nearest to the stored weights is compared with them.
 
 The stored weights are those of the *unnormalised* HSIC Lasso of the paper (``measure="hsic"``,
 Gaussian kernels of width 1 on features and target) with standard deviations that divide by n - 1,
 as MATLAB's ``std`` does, at the end of the segment with three positive weights, just where a
 fourth would join. A column divided by the deviation with n - 1 and width 1 is one divided by
 the deviation with n and width sqrt(n / (n - 1)), which is how the setting is expressed here.
-The whole stored path is then met to 8e-7, against weights of 0.006 to 0.049. What remains is not
-explained: kernels in single precision leave it as large.
+Our path then agrees with the whole stored one to 8e-7, for weights of 0.006 to 0.049. Single
+precision does not explain what is left.
 """
 
 import argparse
@@ -42,26 +42,13 @@ _TIGHT = 1e-10
 
 @dataclass(frozen=True)
 class Agreement:
-    """How two selections of one table compare.
-
-    Attributes
-    ----------
-    name : str
-    asked : int
-        Features asked for.
-    shared : int
-        Features that both select.
-    in_place : int
-        Features at the same place by weight.
-    weight_gap : float
-        Largest difference of a weight, over the largest weight.
-    """
+    """How two selections of one table compare."""
 
     name: str
-    asked: int
-    shared: int
-    in_place: int
-    weight_gap: float
+    asked: int  #: features asked for
+    shared: int  #: features that both select
+    in_place: int  #: features at the same place by weight
+    weight_gap: float  #: largest difference of a weight, over the largest weight
 
     def cells(self) -> list[str]:
         """Return the comparison as text."""

@@ -7,9 +7,9 @@ what is correlated:
 - features over samples, as the text says;
 - samples over features, which is what ``corrcoef`` gives in MATLAB for the paper's X, whose
   columns are samples;
-- features centred (or standardised) *across*: ``X - mean(X)`` and ``zscore(X)`` go down the
-  columns of that X, so they take from each sample its mean over the selected features instead
-  of from each feature its mean over the samples; then the cosine of two features.
+- features centred (or standardised) *across*, then the cosine of two features. ``X - mean(X)`` and
+  ``zscore(X)`` go down the columns of that X: they subtract from each sample its mean over the
+  selected features, instead of from each feature its mean over the samples.
 """
 
 import numpy as np
@@ -43,5 +43,5 @@ def _divisor(X: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _mean_cosine(X: np.ndarray) -> float:
-    """Mean |cosine| of two columns, which is their correlation beside rows of the other sign."""
+    """Mean |cosine| of two columns."""
     return redundancy_rate(np.vstack([X, -X]))

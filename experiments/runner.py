@@ -1,11 +1,11 @@
-"""Runs tasks on all cores: what is done is not done again, an interrupt loses almost nothing."""
+"""Runs tasks on all cores: nothing is done twice, and an interrupt loses almost nothing."""
 
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Protocol
@@ -59,7 +59,7 @@ class Study(Protocol):
     runs : int
         Draws or splits, if the user does not say.
     timed : bool
-        Whether times are what is measured, so that tasks go one by one.
+        Whether the study measures times; its tasks then go one by one.
     """
 
     name: str
@@ -79,9 +79,9 @@ class Study(Protocol):
 
 
 def tasks_of(study: Study, request: Request) -> list[Task]:
-    """List the tasks asked for, runs outermost, so that all methods keep pace.
+    """List the tasks asked for, run by run, so that all methods keep pace.
 
-    What is left out is told, with the reason.
+    Reports what is left out, with the reason.
     """
     firsts: list[Task] = []
     left_out: dict[tuple[str, str], list[str]] = {}
@@ -96,7 +96,7 @@ def tasks_of(study: Study, request: Request) -> list[Task]:
         tell(f"{study.name}: {method} is left out on {', '.join(places)}: {reason}.")
     runs = [request.runs or study.methods[first.method].runs or study.runs for first in firsts]
     return [
-        replace(first, run=run)
+        first._replace(run=run)
         for run in range(max(runs, default=0))
         for first, most in zip(firsts, runs, strict=True)
         if run < most
@@ -112,7 +112,7 @@ class Failure:
 
 
 def perform(study: Study, task: Task, folder: Path) -> list[Row] | Failure:
-    """Do a task and note how long it took; an error becomes a value, so that others go on."""
+    """Do a task and note how long it took; an error is returned, so that other tasks go on."""
     start = time.perf_counter()
     try:
         with threadpool_limits(1):
@@ -171,7 +171,7 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True)
 class Work:
-    """What a study lacks, of how many tasks asked for, and where its data lie."""
+    """Tasks that a study lacks, how many were asked for, and where its data lie."""
 
     study: Study
     todo: list[Task]
@@ -184,7 +184,7 @@ class Work:
 
 
 def plan(study: Study, request: Request, file: TidyFile) -> Work:
-    """List what is asked for and not in the file; what is left out is told."""
+    """List what is asked for and not in the file; report what is left out."""
     tasks = tasks_of(study, request)
     todo = [task for task in tasks if task not in file]
     return Work(study, todo, len(tasks), request.folder)
@@ -242,7 +242,7 @@ def _outcomes(work: Work, jobs: int) -> Iterator[list[Row] | Failure]:
 
 
 def _every(seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-    """Return a call that does the action at most once in so many seconds."""
+    """Return a function that does the action at most once in a number of seconds."""
     last = time.monotonic()
 
     def maybe() -> None:

@@ -1,8 +1,8 @@
 """The paper's protocol on real data: select on 80% of the samples, judge on the rest.
 
-A method ranks 50 features on a random 80% of the samples. Kernel logistic regression for classes,
-kernel regression for numbers, both with a Gaussian kernel, its width and the penalty by 3-fold
-cross-validation, are then fitted to the best 10, 20, ..., 50 of them and scored on the other 20%.
+A method ranks 50 features on a random 80% of the samples. Kernel logistic regression (for numbers,
+kernel regression) is then fitted to the best 10, 20, ..., 50 of them and scored on the other 20%.
+Its kernel is Gaussian; 3-fold cross-validation chooses width and penalty.
 """
 
 import functools
@@ -58,7 +58,7 @@ class SplitStudy:
     timed = False
 
     def candidates(self, request: Request) -> Iterator[tuple[Task, str | None]]:
-        """Yield every pair of a set and a method; a set that cannot be had is told of."""
+        """Yield every pair of a set and a method, with the reason if it cannot be run."""
         for name in self.sets:
             if request.data is not None and name not in request.data:
                 continue

@@ -34,7 +34,7 @@ def shared_runs(frame: pd.DataFrame) -> pd.DataFrame:
 def beside(file: TidyFile, method: str, study: str, variants: str) -> pd.DataFrame:
     """Return a method of one study and its variants of another, on the runs that all have."""
     rows, others = file.frame(study), file.frame(variants)
-    own = others[[name.startswith(f"{method}, ") for name in others["method"]]]
+    own = others[others["method"].str.startswith(f"{method}, ")]
     return shared_runs(pd.concat([rows[rows["method"] == method], own]))
 
 
@@ -45,13 +45,18 @@ def title_of(name: str) -> str:
 
 def sets_in(frame: pd.DataFrame) -> list[str]:
     """List the paper's sets, whether or not there are results, then others with results."""
-    found = set(frame["data"])
-    return [*SETS, *sorted(found - set(SETS))]
+    return [*SETS, *sorted(set(frame["data"].unique()) - set(SETS))]
+
+
+def sets_with_results(frame: pd.DataFrame) -> list[str]:
+    """List the sets with results, the paper's first."""
+    found = set(frame["data"].unique())
+    return [name for name in sets_in(frame) if name in found]
 
 
 def methods_in(frame: pd.DataFrame) -> list[str]:
     """List the methods with results: the paper's, other contenders, then any more, by name."""
-    found = set(frame["method"])
+    found = set(frame["method"].unique())
     known = (*METHODS, *OTHERS)
     return [name for name in known if name in found] + sorted(found - set(known))
 

@@ -6,7 +6,6 @@ import io
 import os
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +16,7 @@ import pandas as pd
 TASK_SECONDS = "task_seconds"
 
 
-@dataclass(frozen=True, order=True)
-class Task:
+class Task(NamedTuple):
     """One method on one draw or split: the smallest piece of work.
 
     Attributes
@@ -40,8 +38,8 @@ class Task:
 
     @property
     def group(self) -> tuple[str, str, str, int, int]:
-        """What runs are repeated of."""
-        return self.study, self.data, self.method, self.n, self.d
+        """What all runs of a method on a data set share."""
+        return self[:5]
 
     @property
     def where(self) -> str:
@@ -54,7 +52,7 @@ class Row(NamedTuple):
 
     Attributes
     ----------
-    study, data, method, n, d, run
+    task
         The task.
     seed
         Of the draw or split, and of the method if it needs one.
@@ -64,27 +62,25 @@ class Row(NamedTuple):
         What was measured.
     """
 
-    study: str
-    data: str
-    method: str
-    n: int
-    d: int
-    run: int
+    task: Task
     seed: int
     m: int
     metric: str
     value: float
 
-    @property
-    def task(self) -> Task:
-        """The task that gave it."""
-        return Task(self.study, self.data, self.method, self.n, self.d, self.run)
+
+#: Columns of the file: those of the task, then those of the number.
+COLUMNS = (*Task._fields, *Row._fields[1:])
 
 
 def rows_of(task: Task, seed: int, values: Iterable[tuple[int, str, float]]) -> list[Row]:
     """Make the rows of a task from (m, metric, value)."""
-    head = (task.study, task.data, task.method, task.n, task.d, task.run, seed)
-    return [Row(*head, m, metric, round(float(value), 5)) for m, metric, value in values]
+    return [Row(task, seed, m, metric, round(float(value), 5)) for m, metric, value in values]
+
+
+def flat(rows: Iterable[Row]) -> list[tuple]:
+    """Return rows as they stand in the file."""
+    return [(*row.task, *row[1:]) for row in rows]
 
 
 class TidyFile:
@@ -111,14 +107,13 @@ class TidyFile:
     def _read(self) -> None:
         with gzip.open(self.path, "rt", newline="") as stream:
             lines = csv.reader(stream)
-            if next(lines) != list(Row._fields):
+            if next(lines) != list(COLUMNS):
                 raise ValueError(f"{self.path} is no file of results: its first line is another.")
             # the rows of a task come one after the other: their names and sizes are read once
             for (study, data, method, n, d, run), rows in groupby(lines, lambda line: line[:6]):
                 task = Task(study, data, method, int(n), int(d), int(run))
-                head = (study, data, method, task.n, task.d, task.run)
                 self._rows.setdefault(task, []).extend(
-                    Row(*head, int(seed), int(m), metric, float(value))
+                    Row(task, int(seed), int(m), metric, float(value))
                     for *_, seed, m, metric, value in rows
                 )
 
@@ -131,10 +126,10 @@ class TidyFile:
     def add(self, rows: list[Row]) -> None:
         """Add all rows of one task; what it had before is replaced."""
         self._rows[rows[0].task] = rows
-        self._frames.pop(rows[0].study, None)
+        self._frames.pop(rows[0].task.study, None)
 
     def save(self) -> None:
-        """Write the file, sorted; another file of the same name stays whole until it is done."""
+        """Write the file, sorted; an older file of the same name stays whole until then."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.with_name(self.path.name + ".new")
         with (
@@ -144,17 +139,17 @@ class TidyFile:
             io.TextIOWrapper(packed, newline="") as stream,
         ):
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(Row._fields)
+            writer.writerow(COLUMNS)
             for task in sorted(self._rows):
-                writer.writerows(self._rows[task])
+                writer.writerows(flat(self._rows[task]))
         os.replace(new, self.path)
 
     def frame(self, study: str) -> pd.DataFrame:
-        """Rows of one study as a table, in the order of the file, whatever came first."""
+        """Rows of one study as a table, in the order of the file."""
         if study not in self._frames:
             tasks = sorted(task for task in self._rows if task.study == study)
-            rows = [row for task in tasks for row in self._rows[task]]
-            self._frames[study] = pd.DataFrame(rows, columns=list(Row._fields))
+            rows = [row for task in tasks for row in flat(self._rows[task])]
+            self._frames[study] = pd.DataFrame(rows, columns=list(COLUMNS))
         return self._frames[study].copy()
 
     def task_seconds(self) -> dict[tuple, list[float]]:

@@ -207,7 +207,7 @@ def weighted_standardise(x, weights, other=None):
 
 
 def weighted_median(distances, pair_weights):
-    """Smallest non-zero distance that at least half of the weight of such does not exceed."""
+    """Median of the non-zero distances by weight: the least that half of the weight reaches."""
     pairs = np.triu_indices(len(distances), 1)
     order = np.argsort(distances[pairs])
     values, shares = distances[pairs][order], pair_weights[pairs][order]
@@ -330,7 +330,7 @@ def projected(K, weights=None, covariates=None):
 def projected_measure(K, measure, weights=None, covariates=None, epsilon=1e-3):
     """The matrix of a measure on weighted samples; NOCCO's ridge is epsilon times their weight.
 
-    Of a matrix that the covariates explain, rounding is left: it is zero to every measure.
+    If the covariates explain the whole matrix, only rounding errors are left; they count as zero.
     """
     total = len(K) if weights is None else np.sum(weights)
     A = projected(K, weights, covariates)
@@ -370,8 +370,8 @@ def without(T, C):
 def covariate_functions(values, weights=None, *, labels=False):
     """Functions (m, n) of one covariate that are removed from features and target.
 
-    Indicators of labels; of numbers, the eigenvectors of the weighted and centred Gaussian Gram
-    matrix whose eigenvalues are at least a thousandth of the weight, as functions of samples.
+    For labels, their indicators. For numbers, the eigenvectors of the weighted and centred Gaussian
+    Gram matrix whose eigenvalues are at least a thousandth of the weight, as functions of samples.
     """
     values = np.asarray(values)
     if labels:

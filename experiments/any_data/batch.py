@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.any_data.section import Section, image, mean_error, table
+from experiments.any_data.section import Section, image, table, with_error
 from experiments.datasets import read_npz
 from hsiclasso import Covariates, HSICLasso, SelectionResult
 from hsiclasso.plots import plot_comparison
@@ -76,8 +76,7 @@ def run(folder: Path) -> Section:
     for confounding in CONFOUNDING:
         for name, method in METHODS.items():
             scores = [_scores(data, confounding, seed, method) for seed in range(_RUNS)]
-            means = [mean_error(values) for values in zip(*scores, strict=True)]
-            cells = [f"{mean:.2f} ± {error:.2f}" for mean, error in means]
+            cells = [with_error(values) for values in zip(*scores, strict=True)]
             rows.append([f"{confounding:.0%}", name, *cells])
     header = ["confounding", "selection", "shifted genes", "their share of the weight"]
     header += ["in common: no shift, same selection", "in common: no shift, no covariate"]

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from experiments.any_data.section import Section, mean_error, table
+from experiments.any_data.section import Section, table, with_error
 from experiments.datasets import Cells, read_cells
 from hsiclasso import HSICLasso, NOCCOLasso
 
@@ -89,9 +89,7 @@ def _paragraphs(cells: Cells) -> list[str]:
     for name, select in METHODS.items():
         cells_of_row = [name]
         for scores in accuracies(cells, select).values():
-            for values in zip(*scores, strict=True):
-                mean, error = mean_error(values)
-                cells_of_row.append(f"{mean:.3f} ± {error:.3f}")
+            cells_of_row += [with_error(values, 3) for values in zip(*scores, strict=True)]
         rows.append(cells_of_row)
     header = ["20 genes by"]
     header += [f"{name}, {what}" for name in CLASSIFIERS for what in ("accuracy", "balanced")]

@@ -1,19 +1,11 @@
-"""Missing calls: genotypes of which many were not read."""
+"""Missing calls: many genotypes were not read."""
 
 from pathlib import Path
 
 import numpy as np
 
-from experiments.any_data.section import (
-    Section,
-    curves,
-    image,
-    legend_below,
-    mean_error,
-    panels,
-    table,
-    tidy,
-)
+from experiments.any_data.recoveries import Recoveries
+from experiments.any_data.section import Section, image, table
 from experiments.datasets import data_file
 from experiments.plink import Genotypes, read_plink
 from hsiclasso import HSICLasso, Ignore
@@ -25,6 +17,7 @@ _SELECTED = 10
 _LEAST = 0.3
 _EXPLAINED = 0.2
 _FIGURE = "any_data_missing.png"
+_ERASED = "calls erased in half of the SNPs (%)"
 _SOURCE = "inst/extdata/example.bed of github.com/privefl/bigsnpr"
 _SOME = "a PLINK set of 100 x 100 calls, 22% of them missing, whose origin is not recorded"
 
@@ -66,7 +59,7 @@ def run(folder: Path) -> Section:
     return Section(
         "3. Missing calls: genotypes from PLINK files",
         [*_erased(calls, outcomes), *_as_they_are(read_plink(stems["some_missing"]))],
-        {_FIGURE: _draw(outcomes)},
+        {_FIGURE: outcomes.draw(_ERASED, "causal SNPs among ten selected", 100)},
     )
 
 
@@ -93,9 +86,9 @@ def erase(
     return np.where(gone, np.nan, calls), hit
 
 
-def recoveries(calls: np.ndarray) -> dict[tuple[str, str, float], list[tuple[float, float]]]:
+def recoveries(calls: np.ndarray) -> Recoveries:
     """Share of causal SNPs found, and of selected SNPs with erased calls."""
-    found: dict[tuple[str, str, float], list[tuple[float, float]]] = {}
+    found = Recoveries(list(SCHEMES), list(METHODS), RATES)
     for run_number in range(_RUNS):
         rng = np.random.default_rng(run_number)
         y, causal = phenotype(calls, rng)
@@ -105,27 +98,19 @@ def recoveries(calls: np.ndarray) -> dict[tuple[str, str, float], list[tuple[flo
                 for name, select in METHODS.items():
                     chosen = select(seen, y)
                     scores = (float(np.isin(causal, chosen).mean()), float(hit[chosen].mean()))
-                    found.setdefault((scheme, name, rate), []).append(scores)
+                    found.add(scheme, name, rate, *scores)
     return found
 
 
-def _draw(outcomes: dict):
-    figure, axes = panels(len(SCHEMES), height=4.2)
-    for ax, scheme in zip(axes, SCHEMES, strict=True):
-        lines = {
-            name: [[first for first, _ in outcomes[scheme, name, rate]] for rate in RATES]
-            for name in METHODS
-        }
-        curves(ax, [100 * rate for rate in RATES], lines)
-        tidy(ax, "calls erased in half of the SNPs (%)", "causal SNPs among ten selected", scheme)
-        ax.set_ylim(-0.03, 1.03)
-    legend_below(figure, axes[0], 2)
-    return figure
-
-
-def _erased(calls: np.ndarray, outcomes: dict) -> list[str]:
+def _erased(calls: np.ndarray, outcomes: Recoveries) -> list[str]:
     n, d = calls.shape
-    parts = [
+    rates = [f"{rate:.0%}" for rate in RATES]
+    rows = [
+        [f"{scheme[:3]} {name}", *outcomes.others(scheme, name)]
+        for scheme in SCHEMES
+        for name in METHODS
+    ]
+    return [
         f"bigsnpr_example, every third SNP: {n} samples x {d} SNPs, complete. Its phenotype has no "
         "known causes, so one is simulated from three common SNPs, dominant, recessive and "
         f"heterozygote, which explain {_EXPLAINED:.0%} of its variance. Then calls of a random "
@@ -133,21 +118,9 @@ def _erased(calls: np.ndarray, outcomes: dict) -> list[str]:
         f"above its median; ten SNPs are selected (`Ignore({_LEAST})`). {_RUNS} runs, seeds "
         f"0 to {_RUNS - 1}; share of the causal SNPs selected, and its standard error:",
         image(_FIGURE, "Causal SNPs found against the share of erased calls"),
+        *outcomes.tables("", rates),
+        table(["share of selected SNPs with erased calls (0.5 of all)", *rates], rows),
     ]
-    for scheme in SCHEMES:
-        rows = []
-        for name in METHODS:
-            means = [mean_error([f for f, _ in outcomes[scheme, name, rate]]) for rate in RATES]
-            rows.append([name, *(f"{mean:.2f} ± {error:.2f}" for mean, error in means)])
-        parts.append(table([scheme, *(f"{rate:.0%}" for rate in RATES)], rows))
-    rows = []
-    for scheme in SCHEMES:
-        for name in METHODS:
-            means = [np.mean([s for _, s in outcomes[scheme, name, rate]]) for rate in RATES]
-            rows.append([f"{scheme[:3]} {name}", *(f"{mean:.2f}" for mean in means)])
-    header = ["share of selected SNPs with erased calls (0.5 of all)"]
-    parts.append(table([*header, *(f"{rate:.0%}" for rate in RATES)], rows))
-    return parts
 
 
 def _as_they_are(genotypes: Genotypes) -> list[str]:

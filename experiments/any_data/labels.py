@@ -10,7 +10,7 @@ from sklearn.feature_selection import f_classif
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments.any_data.section import Section, image, mean_error, panels, table
+from experiments.any_data.section import Section, image, panels, table, with_error
 from hsiclasso import Auto, HSICLasso, Labels
 
 SIZES = (8, 12, 16)
@@ -92,9 +92,8 @@ def _paragraphs(X: np.ndarray, Y: np.ndarray) -> list[str]:
     for k in SIZES:
         rows = []
         for name, values in scores(k, X, Y, n_pixels).items():
-            mean, error = mean_error(values[:, 0])
             others = [f"{value:.3f}" for value in values[:, 1:].mean(axis=0)]
-            rows.append([name, f"{mean:.3f} ± {error:.3f}", *others])
+            rows.append([name, with_error(values[:, 0], 3), *others])
         header = [f"{k} columns by", "all three right", *LABELS, "pixels among selected"]
         parts.append(table(header, rows))
     return parts

@@ -47,6 +47,12 @@ def mean_error(values: Sequence[float]) -> tuple[float, float]:
     return float(np.mean(values)), float(np.std(values, ddof=1) / len(values) ** 0.5)
 
 
+def with_error(values: Sequence[float], digits: int = 2) -> str:
+    """Mean and its standard error as text."""
+    mean, error = mean_error(values)
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
 def panels(n: int, width: float = 4.9, height: float = 4.0) -> tuple[Figure, list[Axes]]:
     """Figure with axes side by side."""
     figure = Figure((width * n, height), layout="constrained")

@@ -4,16 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.any_data.section import (
-    Section,
-    curves,
-    image,
-    legend_below,
-    mean_error,
-    panels,
-    table,
-    tidy,
-)
+from experiments.any_data.recoveries import Recoveries
+from experiments.any_data.section import Section, image, table
 from hsiclasso import HSICLasso, Real, Survival
 
 SIZES = (100, 150, 200, 300, 400)
@@ -72,9 +64,9 @@ METHODS = {
 }
 
 
-def recoveries() -> dict[tuple[str, str, int], list[tuple[float, float]]]:
+def recoveries() -> Recoveries:
     """Share of the causal features among the three heaviest, and of the censoring ones in all."""
-    found: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
+    found = Recoveries(SCHEMES, list(METHODS), SIZES)
     for scheme in SCHEMES:
         for n in SIZES:
             for seed in range(_RUNS):
@@ -83,13 +75,15 @@ def recoveries() -> dict[tuple[str, str, int], list[tuple[float, float]]]:
                     chosen = select(*data)
                     causal = float(np.isin(CAUSAL, chosen[: len(CAUSAL)]).mean())
                     false = float(np.isin(CENSORING, chosen).mean())
-                    found.setdefault((scheme, name, n), []).append((causal, false))
+                    found.add(scheme, name, n, causal, false)
     return found
 
 
 def run(folder: Path) -> Section:
     """Recover the features of a hazard."""
-    outcomes = recoveries()
+    outcomes, sizes = recoveries(), [str(n) for n in SIZES]
+    header = f"(b) share of x3 and x4 among the {_SELECTED} selected, n ="
+    rows = [[name, *outcomes.others(SCHEMES[1], name)] for name in METHODS]
     parts = [
         f"Simulated: {_D} standard normal features, log-hazard 1.2 (x0² - 1) + 1.5 tanh(2 x1) + "
         f"2.5 [|x2| < 0.6], {_CENSORED:.0%} of the times censored, (a) by chance or (b) later "
@@ -97,31 +91,8 @@ def run(folder: Path) -> Section:
         "are selected by the ranks of the times; share of the three causal ones among the three "
         f"heaviest, mean and standard error of {_RUNS} draws:",
         image(_FIGURE, "Causal features found against the number of samples"),
+        *outcomes.tables(", n =", sizes),
+        table([header, *sizes], rows),
     ]
-    for scheme in SCHEMES:
-        rows = []
-        for name in METHODS:
-            means = [mean_error([c for c, _ in outcomes[scheme, name, n]]) for n in SIZES]
-            rows.append([name, *(f"{mean:.2f} ± {error:.2f}" for mean, error in means)])
-        parts.append(table([f"{scheme}, n =", *map(str, SIZES)], rows))
-    rows = [
-        [name, *(f"{np.mean([f for _, f in outcomes[SCHEMES[1], name, n]]):.2f}" for n in SIZES)]
-        for name in METHODS
-    ]
-    header = f"(b) share of x3 and x4 among the {_SELECTED} selected, n ="
-    parts.append(table([header, *map(str, SIZES)], rows))
-    return Section("5. Censored times: features of a hazard", parts, {_FIGURE: _draw(outcomes)})
-
-
-def _draw(outcomes: dict):
-    figure, axes = panels(len(SCHEMES), height=4.2)
-    for ax, scheme in zip(axes, SCHEMES, strict=True):
-        lines = {
-            name: [[causal for causal, _ in outcomes[scheme, name, n]] for n in SIZES]
-            for name in METHODS
-        }
-        curves(ax, SIZES, lines)
-        tidy(ax, "number of samples", "causal features among the three heaviest", scheme)
-        ax.set_ylim(-0.03, 1.03)
-    legend_below(figure, axes[0], 2)
-    return figure
+    figure = outcomes.draw("number of samples", "causal features among the three heaviest")
+    return Section("5. Censored times: features of a hazard", parts, {_FIGURE: figure})

@@ -76,7 +76,7 @@ def curves_by_method(
 
 
 def compose(panels: list[Panel], columns: int, share: bool = False) -> Figure:
-    """Draw panels in rows of so many, perhaps of one vertical axis, with one legend below all."""
+    """Draw panels in rows, perhaps with one vertical axis for all, and one legend below them."""
     rows = -(-len(panels) // columns)
     with mpl.rc_context({"font.size": TEXT}):
         figure = new_figure((4.0 * columns if columns > 2 else 10.5, 3.3 * rows + 1.0))
@@ -132,7 +132,7 @@ def _legend(figure: Figure, panels: list[Panel], columns: int) -> None:
 
 
 def runs_note(panels: list[Panel]) -> str:
-    """Say how many runs the means are over, kind by kind of panel, and which lines have others."""
+    """Say how many runs the means are over, for each kind of panel, and which lines differ."""
     kinds: dict[tuple, list[Panel]] = {}
     for panel in panels:
         if panel.curves:

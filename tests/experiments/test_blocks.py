@@ -21,7 +21,7 @@ from experiments.blocks import (
 )
 from experiments.contenders import CLASSES, REAL, Contender
 from experiments.runner import Request, tasks_of
-from experiments.tidy import TASK_SECONDS, Row, TidyFile
+from experiments.tidy import COLUMNS, TASK_SECONDS, Row, Task, TidyFile, flat
 from tests.experiments.running import done
 
 FOLDER = Path("nowhere")
@@ -249,15 +249,15 @@ def test_the_authors_numbers_are_of_cells_and_methods_here():
 
 
 def _rows(data, n, d, method, values) -> list[Row]:
-    task = ("blocks", data, method, n, d)
-    rows = [Row(*task, run, 0, 4, "fraction", value) for run, value in enumerate(values)]
-    return [*rows, Row(*task, 0, 0, 50, "seconds", 99.0)]
+    tasks = [Task("blocks", data, method, n, d, run) for run in range(len(values))]
+    rows = [Row(task, 0, 4, "fraction", value) for task, value in zip(tasks, values, strict=True)]
+    return [*rows, Row(tasks[0], 0, 50, "seconds", 99.0)]
 
 
 def test_the_table_has_ours_and_theirs_side_by_side():
     rows = _rows("additive", 100, 1000, "nHSIC Lasso", [0.5, 1.0, 0.75])
     rows += _rows("additive", 100, 1000, "NOCCO Lasso, ranks", [1.0, 0.5])
-    lines = blocks_table(pd.DataFrame(rows))
+    lines = blocks_table(pd.DataFrame(flat(rows), columns=COLUMNS))
     assert lines[0] == (
         "| additive | n=100, d=1000 | n=100, d=10000 | n=1000, d=1000 | n=1000, d=10000 |"
     )

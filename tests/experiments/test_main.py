@@ -168,7 +168,7 @@ def test_a_signal_to_the_running_command_saves_what_is_done(tmp_path):
     The signal of a batch system has the handler of an interrupt, and so stands for both.
     """
     asked = ["figure1ab", "--methods", "Lasso", "--sets", "Data1", "--jobs", "2"]
-    asked += ["--runs", "100000", "--out", str(tmp_path)]
+    asked += ["--runs", "5000", "--out", str(tmp_path)]
     with subprocess.Popen(
         [sys.executable, "-c", TALKATIVE, *asked],
         cwd=Path(command.__file__).parents[1],

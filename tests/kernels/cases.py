@@ -1,7 +1,7 @@
 """Every kernel, with what a test needs to see it at work.
 
-A new kernel is found here by its line in the registry, and with the parameters that stand beside
-its formula in `tests.oracles`: nothing is to be added to the tests.
+A new kernel needs no new tests: it is found by its line in the registry, and its parameters stand
+beside its formula in `tests.oracles`.
 """
 
 from __future__ import annotations

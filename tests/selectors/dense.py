@@ -11,7 +11,7 @@ MEASURES = ["hsic", "nhsic", "nocco"]
 
 
 def selector_of(measure="hsic", size=3, **options):
-    """A selector that is accurate enough to be held against dense matrices."""
+    """A selector that is accurate enough to be compared with dense matrices."""
     return HSICLasso(size, **{"measure": measure, "gram_error": 1e-10, "n_jobs": 1, **options})
 
 
@@ -27,24 +27,27 @@ def feature_matrices(columns, kernels=None, measure="hsic", weights=None, functi
     )
 
 
-def target_matrix(gram, measure="hsic", weights=None, functions=None):
-    """T of a target with a given Gram matrix."""
+def target_matrix(target, measure="hsic", weights=None, functions=None):
+    """T of a target: its values if it is real, or its Gram matrix."""
+    gram = target if target.ndim == 2 else oracles.kernel_gram(target, Gaussian(), weights)
     return oracles.projected_measure(gram, measure, weights, functions)
 
 
-def real_target(y, measure="hsic", weights=None, functions=None):
-    """T of a real target."""
-    gram = oracles.kernel_gram(y, Gaussian(), weights)
-    return target_matrix(gram, measure, weights, functions)
-
-
-def assert_solves(selector, A, T, *, features=None, tol=1e-7):
-    """The relevance is that of A and T, and the weights solve their quadratic problem.
+def assert_solves(
+    selector, columns, target, kernels=None, *, weights=None, functions=None, subtracted=None,
+    features=None, tol=1e-7,
+):  # fmt: skip
+    """The relevance and the weights are those of the dense problem.
 
     With b = <A_k, T>, G = <A_k, A_l> and the penalty alpha of the solution, the gradient
-    b - G a is alpha where a > 0, and at most alpha elsewhere. `features` are the columns that
-    the matrices belong to.
+    b - G a is alpha where a > 0, and at most alpha elsewhere. `columns` and `target` are as in
+    `feature_matrices` and `target_matrix`. The covariates are given by `functions` that are
+    projected out, or by a Gram matrix that is `subtracted`. `features` are the columns' numbers.
     """
+    A = feature_matrices(columns, kernels, selector.measure, weights, functions)
+    T = target_matrix(target, selector.measure, weights, functions)
+    if subtracted is not None:
+        T = oracles.without(T, target_matrix(subtracted, selector.measure))
     features = np.arange(len(A)) if features is None else np.asarray(features)
     flat = np.reshape(A, (len(A), -1))
     linear, gram = flat @ T.ravel(), flat @ flat.T

@@ -24,16 +24,7 @@ from hsiclasso import (
     Real,
 )
 from tests import oracles
-from tests.selectors.dense import (
-    MEASURES,
-    assert_differs,
-    assert_same,
-    assert_solves,
-    feature_matrices,
-    real_target,
-    selector_of,
-    target_matrix,
-)
+from tests.selectors.dense import MEASURES, assert_differs, assert_same, assert_solves, selector_of
 from tests.selectors.tables import SITES, N
 
 SUBTRACT = Covariates(method="subtract")
@@ -82,8 +73,7 @@ def test_projection_solves_the_dense_problem(name, X, y, site, age):
     table, removed = TABLES[name](site, age)
     for measure in MEASURES:
         selector = selector_of(measure).fit(X, y, covariates=table)
-        A = feature_matrices(X.T, measure=measure, functions=removed)
-        assert_solves(selector, A, real_target(y, measure, functions=removed))
+        assert_solves(selector, X.T, y, functions=removed)
         assert_differs(selector, selector_of(measure).fit(X, y))
     rank = np.linalg.matrix_rank(np.vstack([np.ones(N), removed]), tol=1e-6)
     assert selector.result_.method.n_removed == rank - 1
@@ -143,8 +133,7 @@ def test_with_missing_values_and_weights(measure, holed, y, site, age, rng):
         holed, y, sample_weight=weights, covariates=given
     )
     removed = functions(site, age, weights)
-    A = feature_matrices(holed.T, measure=measure, weights=weights, functions=removed)
-    assert_solves(selector, A, real_target(y, measure, weights, removed))
+    assert_solves(selector, holed.T, y, weights=weights, functions=removed)
 
 
 def strings(y):
@@ -194,12 +183,10 @@ def test_targets_of_every_kind(name, measure, X, y, age):
     target, make, gram = TARGETS[name]
     removed = functions(age=age)
     selector = selector_of(measure, target=target).fit(X, make(y), covariates=age)
-    A = feature_matrices(X.T, measure=measure, functions=removed)
-    assert_solves(selector, A, target_matrix(gram(y), measure, None, removed))
+    assert_solves(selector, X.T, gram(y), functions=removed)
     subtracted = selector_of(measure, target=target, covariates=SUBTRACT)
     subtracted.fit(X, make(y), covariates=age)
-    T, C = (target_matrix(K, measure) for K in (gram(y), oracles.gaussian_gram(age)))
-    assert_solves(subtracted, feature_matrices(X.T, measure=measure), oracles.without(T, C))
+    assert_solves(subtracted, X.T, gram(y), subtracted=oracles.gaussian_gram(age))
 
 
 # --------------------------------------------------------------------- what it is good for
@@ -250,14 +237,14 @@ def test_weights_stay_finite_where_covariates_explain_a_feature(X, y, site):
 # ---------------------------------------------------------------------------------- subtraction
 
 
-def covariate_matrix(measure, numbers=None, labels=None):
+def covariate_gram(numbers=None, labels=None):
     """One Gaussian kernel on all numbers together, plus one delta kernel on the labels."""
     gram = np.zeros((N, N))
     if numbers is not None:
         gram = gram + oracles.kernel_gram(numbers, Gaussian())
     if labels is not None:
         gram = gram + oracles.kernel_gram(labels, Delta())
-    return target_matrix(gram, measure)
+    return gram
 
 
 SUBTRACTED = {
@@ -276,8 +263,7 @@ class TestSubtraction:
     def test_solves_the_dense_problem(self, name, measure, X, y, site, age):
         given, parts = SUBTRACTED[name](site, age)
         selector = selector_of(measure, covariates=SUBTRACT).fit(X, y, covariates=given)
-        T = oracles.without(real_target(y, measure), covariate_matrix(measure, **parts))
-        assert_solves(selector, feature_matrices(X.T, measure=measure), T)
+        assert_solves(selector, X.T, y, subtracted=covariate_gram(**parts))
         assert selector.result_.method.n_removed == 0
         assert_differs(selector, selector_of(measure).fit(X, y))
         assert_differs(selector, selector_of(measure).fit(X, y, covariates=given))
@@ -287,10 +273,8 @@ class TestSubtraction:
         selector = selector_of(
             measure, covariates=Covariates(["x7"], "subtract"), missing="ignore"
         ).fit(table, y)
-        T = oracles.without(real_target(y, measure), covariate_matrix(measure, age))
-        assert_solves(
-            selector, feature_matrices(holed.T, measure=measure), T, features=np.arange(7)
-        )
+        gram = covariate_gram(age)
+        assert_solves(selector, holed.T, y, subtracted=gram, features=np.arange(7))
         assert selector.result_.method.covariates == ("x7",)
 
     def test_a_target_that_it_takes_away(self, measure, X, age):

@@ -23,15 +23,7 @@ from hsiclasso import (
     Polynomial,
 )
 from hsiclasso.kernels import KERNELS
-from tests.selectors.dense import (
-    MEASURES,
-    assert_differs,
-    assert_same,
-    assert_solves,
-    feature_matrices,
-    real_target,
-    selector_of,
-)
+from tests.selectors.dense import MEASURES, assert_differs, assert_same, assert_solves, selector_of
 from tests.selectors.tables import AUTO, PLAIN_DELTA, N, mixed
 
 #: Kernels as options, and what they stand for.
@@ -49,8 +41,7 @@ def test_one_kernel_for_all_columns(kernel, X, y):
     meant = NAMED.get(kernel, kernel) if isinstance(kernel, str) else kernel
     for measure in MEASURES:
         selector = selector_of(measure, kernel=kernel).fit(table, y)
-        A = feature_matrices(table.T, meant, measure)
-        assert_solves(selector, A, real_target(y, measure))
+        assert_solves(selector, table.T, y, meant)
     default = selector_of("nocco").fit(table, y)
     if meant.name == "gaussian" and meant.width == 1.0:
         assert_same(selector, default)
@@ -64,7 +55,6 @@ def test_storages_of_whole_numbers(kernel, rng):
     calls = rng.binomial(2, 0.35, (N, 9))
     y = (calls[:, 3] == 1) + 0.5 * calls[:, 5] - calls[:, 7] + 0.2 * rng.standard_normal(N)
     for measure in MEASURES:
-        A, T = feature_matrices(calls.T, NAMED[kernel], measure), real_target(y, measure)
         for convert in (
             lambda X: X.astype(np.int8),
             lambda X: X.astype(np.float32),
@@ -72,7 +62,8 @@ def test_storages_of_whole_numbers(kernel, rng):
             lambda X: sparse.csc_array(X.astype(float)),
             lambda X: pd.DataFrame(X.astype(np.int16)).rename(columns=str),
         ):
-            assert_solves(selector_of(measure, kernel=kernel).fit(convert(calls), y), A, T)
+            selector = selector_of(measure, kernel=kernel).fit(convert(calls), y)
+            assert_solves(selector, calls.T, y, NAMED[kernel])
 
 
 # -------------------------------------------------------------------------------- mixed tables
@@ -83,10 +74,9 @@ def test_storages_of_whole_numbers(kernel, rng):
 def test_labels_get_the_plain_delta_kernel(library, measure, X, y):
     frame, numbers = mixed(X, library)
     selector = selector_of(measure).fit(frame, y)
-    assert_solves(selector, feature_matrices(numbers, AUTO, measure), real_target(y, measure))
+    assert_solves(selector, numbers, y, AUTO)
     flags = X > 0.2
-    A = feature_matrices(flags.T, PLAIN_DELTA, measure)
-    assert_solves(selector_of(measure).fit(flags, y), A, real_target(y, measure))
+    assert_solves(selector_of(measure).fit(flags, y), flags.T, y, PLAIN_DELTA)
 
 
 def test_labels_of_categories_do_not_matter(X, y):
@@ -132,7 +122,7 @@ def test_kernels_by_rule(rule, X, y):
     frame, numbers = mixed(X)
     kernel, kernels = RULES[rule]
     selector = selector_of(kernel=kernel).fit(frame, y)
-    assert_solves(selector, feature_matrices(numbers, kernels), real_target(y))
+    assert_solves(selector, numbers, y, kernels)
     relevance = selector_of().fit(frame, y).relevance_
     changed = [a != b for a, b in zip(kernels, AUTO, strict=True)]
     differs = np.abs(selector.relevance_ - relevance) > 1e-6 * relevance.max()
@@ -146,7 +136,7 @@ def test_kernels_by_polars_dtype(key, place, X, y):
     frame, numbers = mixed(X, "polars")
     kernels = [Delta() if j == place else kernel for j, kernel in enumerate(AUTO)]
     selector = selector_of(kernel={key: "delta"}).fit(frame, y)
-    assert_solves(selector, feature_matrices(numbers, kernels), real_target(y))
+    assert_solves(selector, numbers, y, kernels)
 
 
 def test_rules_on_arrays_and_sparse_tables(X, y):
@@ -154,7 +144,7 @@ def test_rules_on_arrays_and_sparse_tables(X, y):
     for convert in (np.asarray, sparse.csr_array):
         selector = selector_of(kernel={"number": "laplace", "x0": "linear"})
         selector.fit(convert(table), y)
-        assert_solves(selector, feature_matrices(table.T, kernels), real_target(y))
+        assert_solves(selector, table.T, y, kernels)
 
 
 # ------------------------------------------------------------------------------ joint features
@@ -179,8 +169,7 @@ class TestJoint:
         table = np.round(2 * X)
         for measure in MEASURES:
             selector = selector_of(measure, joint=self.joint, kernel=kernel).fit(table, y)
-            A = feature_matrices(self.columns(table), kernel, measure)
-            assert_solves(selector, A, real_target(y, measure), features=self.features)
+            assert_solves(selector, self.columns(table), y, kernel, features=self.features)
 
     def test_finds_what_no_single_column_shows(self, rng):
         X = rng.choice([-1.0, 1.0], (120, 12))
@@ -246,8 +235,7 @@ class TestJoint:
         kernels = [*AUTO[:4], Gaussian()]
         for measure in MEASURES:
             selector = selector_of(measure, joint={"both": ["kind", "word"]}).fit(frame, y)
-            A = feature_matrices(columns, kernels, measure)
-            assert_solves(selector, A, real_target(y, measure), features=[0, 1, 2, 3, 5])
+            assert_solves(selector, columns, y, kernels, features=[0, 1, 2, 3, 5])
 
     def test_of_a_mixture_under_a_delta_kernel(self, X, y):
         frame, numbers = mixed(X)
@@ -255,8 +243,8 @@ class TestJoint:
             joint={"both": ["call", "kind"]}, kernel={"both": "plain_delta"}
         ).fit(frame, y)  # fmt: skip
         columns = [*numbers[:3], numbers[4], np.array([numbers[5], numbers[3]])]
-        A = feature_matrices(columns, [*AUTO[:3], PLAIN_DELTA, PLAIN_DELTA])
-        assert_solves(selector, A, real_target(y), features=[0, 1, 2, 4, 5])
+        kernels = [*AUTO[:3], PLAIN_DELTA, PLAIN_DELTA]
+        assert_solves(selector, columns, y, kernels, features=[0, 1, 2, 4, 5])
 
     @pytest.mark.parametrize(
         ("kernel", "pair", "others"),
@@ -272,8 +260,8 @@ class TestJoint:
     def test_kernel_by_rule(self, kernel, pair, others, X, y):
         selector = selector_of(joint={"pair": [4, 1]}, kernel=kernel).fit(X, y)
         columns = [X[:, 0], X[:, [4, 1]].T, X[:, 2], X[:, 3], X[:, 5], X[:, 6]]
-        A = feature_matrices(columns, [others, pair, *[others] * 4])
-        assert_solves(selector, A, real_target(y), features=[0, 4, 2, 3, 5, 6])
+        kernels = [others, pair, *[others] * 4]
+        assert_solves(selector, columns, y, kernels, features=[0, 4, 2, 3, 5, 6])
 
     def test_of_one_column_is_the_column(self, X, y):
         selector = selector_of(joint={"alone": [2]}).fit(X, y)

@@ -36,8 +36,8 @@ from tests.selectors.dense import (
     assert_same,
     assert_solves,
     feature_matrices,
-    real_target,
     selector_of,
+    target_matrix,
 )
 from tests.selectors.tables import PLAIN_DELTA, N, mixed
 
@@ -76,7 +76,7 @@ def test_path_on_the_explicit_problem_with_n_squared_rows(measure):
 def test_solution_is_optimal_for_the_paper_s_objective(measure, X, y, rng):
     """No feasible step from the solution lowers the objective written with n x n matrices."""
     selector = selector_of(measure, 4).fit(X, y)
-    A, T = feature_matrices(X.T, measure=measure), real_target(y, measure)
+    A, T = feature_matrices(X.T, measure=measure), target_matrix(y, measure)
     alpha, coef = selector.path_.alpha, selector.coef_
     best = oracles.objective(A, T, coef, alpha)
     for scale in np.repeat([1e-3, 1e-1, 1.0], 20):
@@ -130,7 +130,7 @@ def test_any_selection_solves_the_dense_problem(problem, kernels, measure):
     ).fit(X, y, sample_weight=weights, covariates=age)
     A = feature_matrices(X.T, kernels, measure, weights, functions)
     assume(np.linalg.norm(A, axis=(1, 2)).min() > 1e-6 * np.linalg.norm(A))
-    assert_solves(selector, A, real_target(y, measure, weights, functions), tol=1e-6)
+    assert_solves(selector, X.T, y, kernels, weights=weights, functions=functions, tol=1e-6)
     assert selector.n_observed_.tolist() == (~np.isnan(X)).sum(axis=0).tolist()
 
 

@@ -35,45 +35,21 @@ from hsiclasso import (
 )
 from hsiclasso.targets import TARGETS
 from tests import oracles
-from tests.selectors.dense import (
-    MEASURES,
-    assert_differs,
-    assert_same,
-    assert_solves,
-    feature_matrices,
-    selector_of,
-    target_matrix,
-)
+from tests.selectors.dense import MEASURES, assert_differs, assert_same, assert_solves, selector_of
 from tests.selectors.tables import N, take_rows
-
-LEVELS = np.array(["low", "mid", "high"])
-ORDERED = pd.CategoricalDtype(LEVELS, ordered=True)
-
-
-def codes(X):
-    """Three classes."""
-    return np.digitize(X[:, 0] + 0.5 * X[:, 1] ** 2, [-0.2, 0.9])
-
-
-def real(X):
-    return X[:, 0] + X[:, 1] ** 2
-
-
-def outputs(X):
-    return np.c_[X[:, 0] ** 2, 30 * X[:, 1] * X[:, 2], X[:, 3]]
-
-
-def labels(X):
-    return np.c_[X[:, 0] > 0, np.abs(X[:, 1]) > 0.7, X[:, 2] > 1].astype(int)
-
-
-def counts(X):
-    return np.floor(np.exp(1 + X[:, 0] + 0.5 * X[:, 1])).astype(int)
-
-
-def survival(X):
-    """Times with ties, and events that depend on no feature."""
-    return np.ceil(20 * np.exp(X[:, 0])) / 10, np.arange(len(X)) % 3 > 0
+from tests.targets.tables import (
+    LEVELS,
+    ORDERED,
+    codes,
+    common_3mers,
+    counts,
+    gone,
+    labels,
+    outputs,
+    real,
+    sequences,
+    survival,
+)
 
 
 def structured(X):
@@ -84,19 +60,6 @@ def structured(X):
 def log_rank(gram):
     """The matrix of times and events whose times have a given Gram matrix."""
     return lambda X: oracles.log_rank_matrix(gram(survival(X)[0]), *survival(X))
-
-
-def sequences(X):
-    """Strings of the letters of DNA, whose start tells a class."""
-    rng = np.random.default_rng(3)
-    starts = np.array(["acgtacgt", "ggggaacc", "tatatata"])[codes(X)]
-    return [start + "".join(rng.choice(list("acgt"), 4)) for start in starts]
-
-
-def common_3mers(a, b):
-    """Spectrum kernel: common substrings of length three, counted with multiplicity."""
-    words = [[s[i : i + 3] for i in range(len(s) - 2)] for s in (a, b)]
-    return float(sum(words[0].count(w) * words[1].count(w) for w in set(words[0])))
 
 
 def unlike_ends(a, b):
@@ -214,8 +177,7 @@ def test_selection_solves_the_dense_problem(name, X):
                 selector.fit(X, make(X))
             continue
         selector.fit(X, make(X))
-        T = target_matrix(gram(X), measure)
-        assert_solves(selector, feature_matrices(X.T, measure=measure), T)
+        assert_solves(selector, X.T, gram(X))
         assert selector.result_.method.target == kind
         assert selector.result_.data.n_dropped == 0
 
@@ -230,7 +192,7 @@ def test_many_features_make_a_factor_of_an_affinity(rng):
     X = rng.standard_normal((40, 120))
     for make in (affinity, indefinite):
         selector = selector_of(target="affinity").fit(X, make(X))
-        assert_solves(selector, feature_matrices(X.T), target_matrix(make(X)))
+        assert_solves(selector, X.T, make(X))
         few = selector_of(target="affinity").fit(X[:, :6], make(X))
         np.testing.assert_allclose(few.relevance_, selector.relevance_[:6], rtol=1e-7)
 
@@ -282,13 +244,6 @@ def test_labels_of_classes_do_not_matter(X):
 
 
 KEPT = np.setdiff1d(np.arange(N), [0, 4, N - 1])
-
-
-def gone(values, missing=np.nan):
-    """The first, the fifth and the last value missing."""
-    out = np.array(values, dtype=object if missing is None else float)
-    out[[0, 4, -1]] = missing
-    return out
 
 
 #: The kind, which drops, the values with gaps, and the values without.

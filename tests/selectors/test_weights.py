@@ -25,16 +25,7 @@ from hsiclasso import (
     Real,
 )
 from tests import oracles
-from tests.selectors.dense import (
-    MEASURES,
-    assert_differs,
-    assert_same,
-    assert_solves,
-    feature_matrices,
-    real_target,
-    selector_of,
-    target_matrix,
-)
+from tests.selectors.dense import MEASURES, assert_differs, assert_same, assert_solves, selector_of
 from tests.selectors.tables import LETTERS, PLAIN_DELTA, N, holes, mixed, take_rows
 
 
@@ -169,8 +160,7 @@ class TestRealWeights:
     def test_solves_the_dense_problem(self, kernel, measure, X, y, weights):
         table = np.round(2 * X)
         selector = selector_of(measure, kernel=kernel).fit(table, y, sample_weight=weights)
-        A = feature_matrices(table.T, kernel, measure, weights)
-        assert_solves(selector, A, real_target(y, measure, weights))
+        assert_solves(selector, table.T, y, kernel, weights=weights)
 
     def test_survival_solves_the_dense_problem(self, measure, X, y, weights):
         time, event = TARGETS["survival"][1](y)
@@ -180,8 +170,7 @@ class TestRealWeights:
         M = oracles.log_rank_matrix(gram, time, event, weights)
         # M is weighed already, and centred
         root = np.sqrt(weights)
-        T = target_matrix(M / root / root[:, None], measure, weights)
-        assert_solves(selector, feature_matrices(X.T, measure=measure, weights=weights), T)
+        assert_solves(selector, X.T, M / root / root[:, None], weights=weights)
 
     def test_weights_of_one_are_no_weights(self, measure, X, y, weights):
         plain = selector_of(measure).fit(X, y)

@@ -23,17 +23,12 @@ from hsiclasso.solvers import (
 )
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
-from tests.solvers.test_homotopy import design, explicit
+from tests.solvers.problems import designs, explicit
 
 SOLVERS = pytest.mark.parametrize("solver", ["cd", "dal"])
 ratios = st.floats(0.05, 0.95)
 
-cases = st.tuples(
-    st.builds(design, st.integers(0, 100_000), rounded=st.booleans(), duplicates=st.booleans()),
-    st.integers(0, 1000),
-    ratios,
-    ratios,
-)
+cases = st.tuples(designs, st.integers(0, 1000), ratios, ratios)
 
 
 def weighted(d, seed, l1_ratio, scale=1.0, *, signed=False):

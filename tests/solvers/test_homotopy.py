@@ -10,29 +10,7 @@ from scipy.optimize import nnls
 from sklearn.linear_model import lars_path_gram
 
 from hsiclasso.solvers import ExplicitProblem, Status, homotopy, nonnegative_lasso_path
-
-
-def design(seed, *, rounded, duplicates):
-    """A non-negative design, possibly with ties, equal and linearly dependent columns."""
-    rng = np.random.default_rng(seed)
-    n, d = rng.integers(2, 60), rng.integers(2, 40)
-    A = np.abs(rng.standard_normal((n, d))) * (rng.random((n, d)) < 0.6)
-    A[0] += 0.1
-    if rounded:
-        A = np.ceil(A)
-    if duplicates and d > 5:
-        A[:, 3], A[:, 5] = A[:, 0], A[:, 1] + A[:, 2]
-    t = A @ np.maximum(rng.standard_normal(d), 0) + 0.3 * rng.standard_normal(n)
-    return A, np.round(t) if rounded else t
-
-
-def explicit(A, t):
-    return ExplicitProblem(A.T @ A, A.T @ t, float(t @ t))
-
-
-problems = st.builds(
-    design, st.integers(0, 100_000), rounded=st.booleans(), duplicates=st.booleans()
-)
+from tests.solvers.problems import design, designs, explicit
 
 
 def assert_optimal(problem, weights, alpha, tol=1e-9):
@@ -43,7 +21,7 @@ def assert_optimal(problem, weights, alpha, tol=1e-9):
     assert np.abs((correlation - alpha)[weights > 0]).max(initial=0) <= tol * scale
 
 
-@given(problems)
+@given(designs)
 def test_every_breakpoint_is_optimal(case):
     problem = explicit(*case)
     path = nonnegative_lasso_path(problem)
@@ -53,7 +31,7 @@ def test_every_breakpoint_is_optimal(case):
     assert (np.diff(path.alphas) <= 0).all()
 
 
-@given(problems)
+@given(designs)
 def test_end_of_the_path_is_nonnegative_least_squares(case):
     A, t = case
     weights = nonnegative_lasso_path(explicit(A, t)).coefficients()
@@ -61,14 +39,14 @@ def test_end_of_the_path_is_nonnegative_least_squares(case):
     assert np.linalg.norm(A @ weights - t) <= best + 1e-9 * np.linalg.norm(t)
 
 
-@given(problems)
+@given(designs)
 def test_certificate(case):
     path = nonnegative_lasso_path(explicit(*case))
     assert path.certificate.kkt_residual <= 1e-9
     assert 0 <= path.certificate.duality_gap <= 1e-9
 
 
-@given(problems, st.floats(0.01, 0.99))
+@given(designs, st.floats(0.01, 0.99))
 def test_any_penalty(case, ratio):
     problem = explicit(*case)
     alpha = ratio * problem.linear.max()
@@ -81,7 +59,7 @@ def test_any_penalty(case, ratio):
     assert path.certificate.duality_gap <= 1e-10
 
 
-@given(problems, st.integers(1, 8))
+@given(designs, st.integers(1, 8))
 def test_number_of_features(case, m):
     problem = explicit(*case)
     path = nonnegative_lasso_path(problem, max_features=m)
@@ -107,7 +85,7 @@ def test_scikit_learn(seed):
         np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9 * expected.max())
 
 
-@given(problems, st.randoms(use_true_random=False))
+@given(designs, st.randoms(use_true_random=False))
 def test_order_of_features_does_not_matter(case, random):
     A, t = case
     order = list(range(A.shape[1]))

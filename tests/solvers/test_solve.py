@@ -22,7 +22,7 @@ from hsiclasso.solvers import (
     solve_path,
 )
 from tests.solvers.conic import conic_solution
-from tests.solvers.test_homotopy import design, explicit
+from tests.solvers.problems import design, designs, explicit
 
 KINDS = ["lasso", "weighted", "elastic net", "group", "sparse group", "none", "signed"]
 PAIRS = [
@@ -32,11 +32,7 @@ PAIRS = [
     if kind in ("lasso", "weighted", "elastic net", "none") or "group lasso" in serves
 ]
 
-cases = st.tuples(
-    st.builds(design, st.integers(0, 100_000), rounded=st.booleans(), duplicates=st.booleans()),
-    st.integers(0, 1000),
-    st.floats(0.02, 0.9),
-)
+cases = st.tuples(designs, st.integers(0, 1000), st.floats(0.02, 0.9))
 
 
 def penalised(A, t, kind, seed):

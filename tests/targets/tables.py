@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -10,16 +12,37 @@ X = np.random.default_rng(7).standard_normal((N, 7))
 LEVELS = np.array(["low", "mid", "high"])
 ORDERED = pd.CategoricalDtype(list(LEVELS), ordered=True)
 
-REAL = X[:, 0] + X[:, 1] ** 2
-#: Three classes.
-CODES = np.digitize(X[:, 0] + 0.5 * X[:, 1] ** 2, [-0.2, 0.9])
-MORE_CODES = np.digitize(X[:, 2] + 0.5 * X[:, 3] ** 2, [-0.2, 0.9])
+
+def real(X):
+    return X[:, 0] + X[:, 1] ** 2
+
+
+def codes(X):
+    """Three classes."""
+    return np.digitize(X[:, 0] + 0.5 * X[:, 1] ** 2, [-0.2, 0.9])
+
+
+def outputs(X):
+    return np.c_[X[:, 0] ** 2, 30 * X[:, 1] * X[:, 2], X[:, 3]]
+
+
+def labels(X):
+    return np.c_[X[:, 0] > 0, np.abs(X[:, 1]) > 0.7, X[:, 2] > 1].astype(int)
+
+
+def counts(X):
+    return np.floor(np.exp(1 + X[:, 0] + 0.5 * X[:, 1])).astype(int)
+
+
+def survival(X):
+    """Times with ties, and events that depend on no feature."""
+    return np.ceil(20 * np.exp(X[:, 0])) / 10, np.arange(len(X)) % 3 > 0
+
+
+REAL, CODES, MORE_CODES = real(X), codes(X), codes(X[:, 2:])
 TEXT = LEVELS[CODES]
-OUTPUTS = np.c_[X[:, 0] ** 2, 30 * X[:, 1] * X[:, 2], X[:, 3]]
-LABELS = np.c_[X[:, 0] > 0, np.abs(X[:, 1]) > 0.7, X[:, 2] > 1].astype(int)
-COUNTS = np.floor(np.exp(1 + X[:, 0] + 0.5 * X[:, 1])).astype(int)
-#: Times with ties, and events that depend on no feature.
-TIME, EVENT = np.ceil(20 * np.exp(X[:, 0])) / 10, np.arange(N) % 3 > 0
+OUTPUTS, LABELS, COUNTS = outputs(X), labels(X), counts(X)
+TIME, EVENT = survival(X)
 
 
 def structured(names=("time", "event"), swap=False):
@@ -30,14 +53,25 @@ def structured(names=("time", "event"), swap=False):
     return out
 
 
-def sequences():
-    """Strings of the letters of DNA, whose start tells a class."""
+def gone(values, missing=np.nan):
+    """The first, the fifth and the last value missing."""
+    out = np.array(values, dtype=object if missing is None else float)
+    out[[0, 4, -1]] = missing
+    return out
+
+
+def sequences(X=X):
+    """Strings of the letters of DNA; the start of each depends on its class."""
     rng = np.random.default_rng(3)
-    starts = np.array(["acgtacgt", "ggggaacc", "tatatata"])[CODES]
+    starts = np.array(["acgtacgt", "ggggaacc", "tatatata"])[codes(X)]
     return [start + "".join(rng.choice(list("acgt"), 4)) for start in starts]
 
 
+def spectrum(a, b, k=2):
+    """Number of common substrings of length k, with multiplicity (Leslie et al., 2002)."""
+    first, second = (Counter(s[i : i + k] for i in range(len(s) - k + 1)) for s in (a, b))
+    return sum(count * second[word] for word, count in first.items())
+
+
 def common_3mers(a, b):
-    """Spectrum kernel: common substrings of length three, counted with multiplicity."""
-    words = [[s[i : i + 3] for i in range(len(s) - 2)] for s in (a, b)]
-    return float(sum(words[0].count(w) * words[1].count(w) for w in set(words[0])))
+    return float(spectrum(a, b, 3))

@@ -25,14 +25,19 @@ def similarities(rng, definite):
     return (vectors.T * signs) @ vectors + 0.2 * np.eye(N)
 
 
+def checked_target(form, n_features, measure, space, rng, *, definite):
+    """The target of affinities in some form, found to be right."""
+    samples, L = SPACES[space](rng), similarities(rng, definite)
+    data = Affinity().prepare(form(L), N).data
+    return check(data, L, measure, samples, n_features=n_features)
+
+
 @every_space
 @every_measure
 @many_or_few
 @every_form
 def test_definite_affinities(form, n_features, measure, space, rng):
-    samples, L = SPACES[space](rng), similarities(rng, definite=True)
-    data = Affinity().prepare(form(L), N).data
-    target = check(data, L, measure, samples, n_features=n_features)
+    target = checked_target(form, n_features, measure, space, rng, definite=True)
     factored = measure == "nocco" or (n_features > 0 and form is np.array)
     assert isinstance(target, FactoredTarget if factored else OperatorTarget)
     if factored:
@@ -44,9 +49,7 @@ def test_definite_affinities(form, n_features, measure, space, rng):
 @many_or_few
 @every_form
 def test_indefinite_affinities(form, n_features, measure, space, rng):
-    samples, L = SPACES[space](rng), similarities(rng, definite=False)
-    data = Affinity().prepare(form(L), N).data
-    target = check(data, L, measure, samples, n_features=n_features)
+    target = checked_target(form, n_features, measure, space, rng, definite=False)
     if n_features > 0 and form is np.array:  # a factor pays
         assert set(target.signs) == {-1.0, 1.0}
 

@@ -42,6 +42,7 @@ from tests.targets.tables import (
     TIME,
     N,
     common_3mers,
+    gone,
     sequences,
 )
 
@@ -112,13 +113,6 @@ def test_objects_are_checked():
 GONE = [0, 4, N - 1]
 KEPT = np.setdiff1d(np.arange(N), GONE)
 HERE = np.isin(np.arange(N), KEPT)
-
-
-def gone(values, missing=np.nan):
-    """The first, the fifth and the last value missing."""
-    out = np.array(values, dtype=object if missing is None else float)
-    out[GONE] = missing
-    return out
 
 
 INCOMPLETE = {

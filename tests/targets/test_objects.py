@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -18,12 +17,7 @@ from hsiclasso.targets.matrix import FactoredTarget
 from hsiclasso.targets.objects import pairwise_gram
 from tests import oracles
 from tests.targets.compare import SPACES, N, assert_matrix, check, every_measure, every_space
-
-
-def spectrum(a, b, k=2):
-    """Number of common substrings of length k, with multiplicity (Leslie et al., 2002)."""
-    first, second = (Counter(s[i : i + k] for i in range(len(s) - k + 1)) for s in (a, b))
-    return sum(count * second[word] for word, count in first.items())
+from tests.targets.tables import spectrum
 
 
 def edit_distance(a, b):

@@ -24,7 +24,7 @@ few = settings(max_examples=20)
 
 @st.composite
 def censored(draw):
-    """Features of times, times with many ties or none, and events of which there is one."""
+    """Features of times, times with many ties or none, and at least one event."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, rank = draw(st.integers(1, 30)), draw(st.integers(1, 4))
     time = rng.integers(0, 6, n) / 4 if draw(st.booleans()) else rng.exponential(size=n)
