@@ -37,8 +37,7 @@ from hsiclasso.baselines.binned import BinnedInformation, cut_columns
 from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
 from hsiclasso.baselines.quadratic import DenseQuadratic, make_convex
 from hsiclasso.baselines.simplex import minimise_on_simplex
-from hsiclasso.solvers import Path as SolutionPath
-from hsiclasso.solvers import Penalty, Stop, solve_path
+from hsiclasso.solvers import Penalty, SolutionPath, Stop, solve_path
 
 _SIZES, _SMALL = (500, 1000, 2400, 10_000), (60,)
 _IMAGES = {"warpAR10P": (130, 2400), "orlraws10P": (100, 10_304)}

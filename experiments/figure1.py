@@ -26,7 +26,7 @@ from experiments.runner import Request
 from experiments.tidy import Row, Task, rows_of
 from hsiclasso import Gaussian, HSICLasso, make_data1, make_data2
 from hsiclasso.baselines import FVM
-from hsiclasso.solvers import Path as SolutionPath
+from hsiclasso.solvers import SolutionPath
 
 SPARE = 10
 LOOKUP = "HSIC Lasso, lookup table"

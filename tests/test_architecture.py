@@ -87,6 +87,18 @@ def test_the_compiler_is_loaded_when_it_is_needed():
     assert not wrong
 
 
+def test_functions_take_few_parameters():
+    """A constructor may take more: its parameters are keywords, which users choose from."""
+    many = [
+        f"{file.relative_to(ROOT)}: {node.name}"
+        for file in source_files()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__"
+        and len(node.args.args) + len(node.args.kwonlyargs) > 10
+    ]  # fmt: skip
+    assert not many, "\n".join(many)
+
+
 def test_tests_mirror_the_source():
     """Every station has a folder of tests, and every folder of tests a station."""
     stations = {file.parent.name for file in ROOT.glob("*/__init__.py")}

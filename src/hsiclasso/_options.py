@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from hsiclasso._checks import did_you_mean, one_of
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Option", "as_option", "one_of"]
+__all__ = ["Option", "as_option"]
 
 
 class Option(BaseEstimator):  # type: ignore[misc]

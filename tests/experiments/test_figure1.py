@@ -26,8 +26,7 @@ from experiments.nocco_epsilon import CASES, NOCCO_EPSILON, epsilon_table
 from experiments.runner import Failure, Request, perform, tasks_of
 from experiments.tidy import TASK_SECONDS, Task, TidyFile
 from hsiclasso import make_data1, make_data2
-from hsiclasso.solvers import Breakpoint, Certificate, Status
-from hsiclasso.solvers import Path as SolutionPath
+from hsiclasso.solvers import Breakpoint, Certificate, SolutionPath, Status
 from tests.experiments.running import done
 
 HERE = Path()

@@ -39,7 +39,8 @@ from hsiclasso import (
     Real,
     as_source,
 )
-from hsiclasso._options import Option, as_option, one_of
+from hsiclasso._checks import one_of
+from hsiclasso._options import Option, as_option
 from tests.selectors.dense import assert_same
 from tests.selectors.tables import N
 

@@ -10,10 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._checks import check_count
@@ -22,6 +20,7 @@ from hsiclasso.baselines.job import Choice, Job, Report, Traits
 from hsiclasso.baselines.result import RankedFeature, RankingResult
 from hsiclasso.data import RowSubset, Source, as_source, check_finite
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
+from hsiclasso.selectors.estimators import ColumnSelector
 from hsiclasso.targets import Auto, Prepared, Target, as_target
 from hsiclasso.targets.values import ValueTarget
 
@@ -37,7 +36,7 @@ _log = logging.getLogger("hsiclasso")
 
 
 @dataclass(eq=False, repr=False)
-class Baseline(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class Baseline(ColumnSelector):
     """A method of the comparison; subclasses declare their parameters and write `_choose`."""
 
     n_features_to_select: int | None = None
@@ -222,10 +221,6 @@ relevance_ : ndarray of shape (n_features_in_,)
                 FewerFeaturesWarning,
                 stacklevel=_STACK,
             )
-
-    def _get_support_mask(self) -> BoolArray:
-        check_is_fitted(self, "selected_")
-        return np.isin(np.arange(self.n_features_in_), self.selected_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from hsiclasso._types import FloatArray
 from hsiclasso.baselines.dependency import Dependency
 from hsiclasso.baselines.job import ANY_TARGET, Job, Traits
 from hsiclasso.baselines.quadratic import DenseQuadratic, QuadraticBaseline
-from hsiclasso.solvers import Certificate, Path, Penalty, Status, Stop, solve_path
+from hsiclasso.solvers import Certificate, Penalty, SolutionPath, Status, Stop, solve_path
 
 __all__ = ["FVM"]
 
@@ -109,7 +109,7 @@ class FVM(QuadraticBaseline):
             return ""
         return f"FVM: {path.status.value}. The duality gap is {path.certificate.duality_gap:.1e}."
 
-    def _solve(self, job: Job, matrix: FloatArray, relevance: FloatArray) -> Path:
+    def _solve(self, job: Job, matrix: FloatArray, relevance: FloatArray) -> SolutionPath:
         """Solve the lasso, at the penalty or down to the number of features."""
         # the squared norm of a target with these inner products: gaps are relative to it
         factor = cho_factor(matrix, lower=True, check_finite=False)

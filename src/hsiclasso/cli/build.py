@@ -35,7 +35,7 @@ def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
     """Build the estimator from the options of ``hsiclasso select``, and check its parameters."""
     from hsiclasso.kernels import as_measure
     from hsiclasso.selectors import Covariates, HSICLasso, Ignore
-    from hsiclasso.selectors.pipeline import check_options
+    from hsiclasso.selectors.prepare import check_options
 
     missing: Any = chosen["missing"]
     if chosen["min_observed"] is not None:

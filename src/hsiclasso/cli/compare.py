@@ -58,7 +58,7 @@ def compare(
     from hsiclasso.baselines.registry import METHODS, traits_of
     from hsiclasso.plots import save_ranks
     from hsiclasso.selectors import HSICLasso
-    from hsiclasso.selectors.pipeline import check_options
+    from hsiclasso.selectors.prepare import check_options
 
     target = make_target(chosen)
     check_options(HSICLasso(n_features, target=target))

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from hsiclasso._options import one_of
+from hsiclasso._checks import one_of
 from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels.base import (

@@ -23,7 +23,7 @@ from hsiclasso.plots.drawing import (
     shorten,
     tidy,
 )
-from hsiclasso.solvers import Path
+from hsiclasso.solvers import SolutionPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ __all__ = ["plot_path"]
 
 
 def plot_path(
-    path: Path,
+    path: SolutionPath,
     names: Mapping[int, str] | Sequence[str] | None = None,
     ax: Axes | None = None,
     max_labels: int = 10,
@@ -41,7 +41,7 @@ def plot_path(
 
     Parameters
     ----------
-    path : Path
+    path : SolutionPath
         ``selector.path_``.
     names : sequence or mapping of int to str, default=None
         Names of the columns; columns without one are ``x0, x1, ...``
@@ -88,7 +88,7 @@ def plot_path(
     return ax
 
 
-def _curves(path: Path) -> tuple[FloatArray, dict[int, FloatArray]]:
+def _curves(path: SolutionPath) -> tuple[FloatArray, dict[int, FloatArray]]:
     """Return penalties, falling, and the weight of every feature that ever entered at each.
 
     Between breakpoints, weights are linear in the penalty: curves on a logarithmic axis. That axis

@@ -25,7 +25,7 @@ from hsiclasso.data import Source, as_source, check_finite, is_source
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
 from hsiclasso.selectors.missing import as_missing
-from hsiclasso.selectors.pipeline import prepare
+from hsiclasso.selectors.prepare import prepare
 from hsiclasso.targets import Affinity, Graph, Target, as_target
 
 __all__ = ["HSICLassoCV", "SizeScores"]

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso._checks import check_positive
-from hsiclasso._options import one_of
+from hsiclasso._checks import check_positive, one_of
 from hsiclasso._types import IntArray
 from hsiclasso.data import Kind, Source
 from hsiclasso.dependence import Features

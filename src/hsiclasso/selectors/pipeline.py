@@ -2,136 +2,56 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso._blas import single_threaded_blas
-from hsiclasso._checks import check_choice, check_count, check_whole, is_number
-from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import RowSubset, Source
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.data import Source
 from hsiclasso.dependence import Features, Problem, Progress, relate
-from hsiclasso.errors import (
-    ConstantFeatureWarning,
-    FewerFeaturesWarning,
-    FewObservedWarning,
-    InvalidInputError,
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import HSIC
+from hsiclasso.selectors.describe import (
+    describe,
+    find_neighbours,
+    warn_of_end,
+    warn_of_useless,
 )
-from hsiclasso.kernels import HSIC, Measure, Samples, as_measure
-from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covariates
-from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
 from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
-from hsiclasso.selectors.missing import as_missing
-from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
-from hsiclasso.selectors.result import (
-    DataSummary,
-    MethodSummary,
-    Neighbour,
-    Origin,
-    SelectedFeature,
-    SelectedGroup,
-    SelectionResult,
-    SolutionSummary,
-)
-from hsiclasso.selectors.search import Goal, Search, check_alpha, resolve_goal
-from hsiclasso.solvers import SOLVERS, Path, Penalty, Status, choose_solver
-from hsiclasso.targets import Prepared, as_target
+from hsiclasso.selectors.prepare import Inputs, Options, prepare
+from hsiclasso.selectors.result import SelectionResult
+from hsiclasso.selectors.search import Search
+from hsiclasso.solvers import Penalty, SolutionPath
 from hsiclasso.targets.matrix import TargetMatrix
 
-__all__ = ["Inputs", "Options", "Selection", "check_options", "prepare", "select"]
-
+__all__ = ["Selection", "select"]
 
 #: Relevances that are made exact before the path is solved: so many for each feature to select,
 #: and so many more. If the path comes to need others, it is solved again.
 _EXACT_EACH, _EXACT_MORE = 4, 64
 
 
-class Options(Protocol):
-    """The parameters of a selection: those of `HSICLasso`, which documents them."""
-
-    n_features_to_select: Any
-    alpha: Any
-    measure: Any
-    kernel: Any
-    target: Any
-    penalty: Any
-    keep: Any
-    exclude: Any
-    joint: Any
-    covariates: Any
-    missing: Any
-    solver: Any
-    gram_error: Any
-    n_neighbors: Any
-    n_jobs: Any
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What a selection starts from, all of it checked.
-
-    Attributes
-    ----------
-    features : Features
-        What the features are, on the samples that are used.
-    target : Prepared
-    covariates : CovariateValues
-    subtract : bool
-        Whether the covariates' kernel matrix is subtracted from the target's.
-    measure : Measure
-    penalty : ResolvedPenalty
-    goal : Goal
-        Where the path ends.
-    solver : str
-    n_dropped : int
-        Samples that are not used.
-    """
-
-    features: Features
-    target: Prepared
-    covariates: CovariateValues
-    subtract: bool
-    measure: Measure
-    penalty: ResolvedPenalty
-    goal: Goal
-    solver: str
-    n_dropped: int
-
-
 @dataclass(frozen=True)
 class Selection:
-    """Everything a selection found.
-
-    Attributes
-    ----------
-    result : SelectionResult
-    features : Features
-        What the features are.
-    problem : Problem
-        Relevance of every feature, and how often it was observed.
-    path : Path
-        Solution path, in feature numbers.
-    selected : ndarray
-        Features by decreasing weight.
-    coefficients : ndarray of shape (d,)
-        Weights of the selected features, zero elsewhere.
-    kernel : SelectedKernel
-        The kernel that was learnt.
-    kept : ndarray
-        Features that were to be kept.
-    """
+    """Everything a selection found."""
 
     result: SelectionResult
+    #: What the features are.
     features: Features
+    #: Relevance of every feature, and how often it was observed.
     problem: Problem
-    path: Path
+    #: Solution path, in feature numbers.
+    path: SolutionPath
+    #: Features by decreasing weight.
     selected: IntArray
+    #: Weights of the selected features, zero elsewhere, shape (d,).
     coefficients: FloatArray
+    #: The kernel that was learnt.
     kernel: SelectedKernel
+    #: Features that were to be kept.
     kept: IntArray
 
 
@@ -175,80 +95,17 @@ def select(
             screen=_n_exact(inputs),
             progress=progress,
         )
-        useless = _warn_useless(problem)
-        path, selected, filled, search = _solve(inputs, problem, progress)
-        neighbours = _neighbours(problem, selected, options.n_neighbors, progress)
-        result = _describe(inputs, problem, path, selected, filled, search, neighbours, useless)
-        _warn_status(result, path)
+        useless = warn_of_useless(problem)
+        path, selected, filled = _solve(inputs, problem, progress)
+        neighbours = find_neighbours(problem, selected, options.n_neighbors, progress)
+        result = describe(inputs, problem, path, selected, filled, neighbours, useless)
+        warn_of_end(result, path)
         # of a group that was cut to the number asked for, or of ties, some may not be selected
         coefficients = np.zeros(problem.features.n_features)
         coefficients[selected] = path.coefficients()[selected]
         kernel = _learn(problem, selected, coefficients[selected])
     kept = inputs.penalty.kept
     return Selection(result, inputs.features, problem, path, selected, coefficients, kernel, kept)
-
-
-def check_options(options: Options) -> None:
-    """Raise if a parameter breaks its rule, whatever the table."""
-    check_count("n_features_to_select", options.n_features_to_select, least=1)
-    check_alpha(options.alpha)
-    as_measure(options.measure)
-    check_kernel(options.kernel)
-    as_target(options.target)
-    as_penalty(options.penalty)
-    as_covariates(options.covariates)
-    as_missing(options.missing)
-    check_choice("solver", options.solver, ("auto", *SOLVERS))
-    check_gram_error(options.gram_error)
-    check_whole("n_neighbors", options.n_neighbors, least=0)
-    if options.n_jobs is not None and (not is_number(options.n_jobs) or options.n_jobs == 0):
-        raise InvalidInputError(
-            f"n_jobs={options.n_jobs!r} must be a whole number of threads other than 0: -1 takes "
-            "all cores."
-        )
-
-
-def prepare(
-    options: Options, source: Source, y: Any, *, sample_weight: Any = None, covariates: Any = None
-) -> Inputs:
-    """Check everything, and say what is selected from."""
-    check_options(options)
-    weights = _check_weights(sample_weight, source.n_samples)
-    use = None if weights is None else weights > 0
-    target = as_target(options.target).prepare(y, source.n_samples, use)
-    rows = target.rows
-    used = source if rows is None else RowSubset(source, rows)
-    weights = weights if weights is None or rows is None else weights[rows]
-    if weights is not None and (weights == 1).all():
-        weights = None
-    asked = as_covariates(options.covariates)
-    known = asked.resolve(used, covariates, rows)
-    features = _features(options, used, weights, asked, known)
-    penalty = resolve_penalty(as_penalty(options.penalty), features, options.keep, options.exclude)
-    goal = resolve_goal(options.n_features_to_select, options.alpha, penalty, source.n_features)
-    solver = choose_solver(options.solver, penalty.penalty, by_groups=goal.n_groups is not None)
-    subtract = bool(known.names) and asked.method == "subtract"
-    n_dropped = source.n_samples - used.n_samples
-    return Inputs(
-        features, target, known, subtract, as_measure(options.measure), penalty, goal, solver,
-        n_dropped,
-    )  # fmt: skip
-
-
-def _features(
-    options: Options, source: Source, weights: FloatArray | None, asked: Covariates,
-    known: CovariateValues,
-) -> Features:  # fmt: skip
-    functions = known.functions(weights) if asked.method == "project" else None
-    return resolve_features(
-        source,
-        Samples(source.n_samples, weights, functions),
-        kernel=options.kernel,
-        joint=options.joint,
-        covariates=known.columns,
-        missing=as_missing(options.missing),
-        gram_error=options.gram_error,
-    )
 
 
 def _target_matrix(inputs: Inputs) -> TargetMatrix:
@@ -276,7 +133,7 @@ def _n_exact(inputs: Inputs) -> int:
 
 def _solve(
     inputs: Inputs, problem: Problem, progress: Progress | None
-) -> tuple[Path, IntArray, IntArray, Search]:
+) -> tuple[SolutionPath, IntArray, IntArray]:
     """Follow the path to the goal: the path, the features selected, and those that fill it up."""
     goal = inputs.goal
 
@@ -294,7 +151,7 @@ def _solve(
     path = search.path(goal)
     selected = _by_weight(path, inputs.penalty.kept, goal.n_features)
     filled = search.fill(path, selected, goal)
-    return path, np.append(selected, filled), filled, search
+    return path, np.append(selected, filled), filled
 
 
 def _scaled(penalty: Penalty, problem: Problem) -> Penalty:
@@ -308,7 +165,7 @@ def _scaled(penalty: Penalty, problem: Problem) -> Penalty:
     return replace(penalty, ridge=penalty.ridge * scale) if scale > 0 else penalty
 
 
-def _by_weight(path: Path, kept: IntArray, wanted: int | None) -> IntArray:
+def _by_weight(path: SolutionPath, kept: IntArray, wanted: int | None) -> IntArray:
     """Features that are not zero and those kept, heaviest first.
 
     Where features tie, no more than wanted, and those that are kept rather than others.
@@ -322,19 +179,6 @@ def _by_weight(path: Path, kept: IntArray, wanted: int | None) -> IntArray:
     return features[np.lexsort((features, -sizes))]
 
 
-def _neighbours(
-    problem: Problem, selected: IntArray, number: int, progress: Progress | None
-) -> list[tuple[Neighbour, ...]]:
-    """Nearest neighbours of each selected feature, by one more pass over the table."""
-    if not (number and selected.size):
-        return [()] * selected.size
-    features = problem.features
-    return [
-        tuple(Neighbour(features.name(k), int(features.first[k]), value) for k, value in found)
-        for found in problem.nearest(selected, number, progress)
-    ]
-
-
 def _learn(problem: Problem, selected: IntArray, weights: FloatArray) -> SelectedKernel:
     """Make the learnt kernel, with the factors that the measure multiplies kernels by."""
     scaled, measure = problem.scaled(selected), problem.measure
@@ -345,154 +189,3 @@ def _learn(problem: Problem, selected: IntArray, weights: FloatArray) -> Selecte
         norms = [m.norm / plain.restoration(m.observed) or 1.0 for m in matrices]
         weights = weights / np.array(norms)
     return learn_kernel(problem.features, selected, weights * np.array(restored), scaled)
-
-
-def _describe(
-    inputs: Inputs, problem: Problem, path: Path, selected: IntArray, filled: IntArray,
-    search: Search, neighbours: list[tuple[Neighbour, ...]],
-    useless: tuple[tuple[str, ...], tuple[str, ...]],
-) -> SelectionResult:  # fmt: skip
-    """Gather what is told about a selection."""
-    features, goal, samples = inputs.features, inputs.goal, inputs.features.samples
-    return SelectionResult(
-        features=_selected_features(inputs, problem, path, selected, filled, neighbours),
-        groups=_selected_groups(inputs, path, selected),
-        method=MethodSummary(
-            name=inputs.measure.title,
-            target=inputs.target.target.name,
-            penalty=inputs.penalty.penalty.kind,
-            solver=inputs.solver,
-            covariates=inputs.covariates.names,
-            n_removed=len(samples.removed) - 1,
-            weighted=samples.weights is not None,
-        ),
-        data=DataSummary(
-            features.n_samples, features.source.n_features, inputs.n_dropped, *useless
-        ),
-        solution=SolutionSummary(
-            alpha=float(path.alpha),
-            status=path.status.name,
-            message=_sentence(path, goal, selected.size, filled.size),
-            certificate=path.certificate,
-            gram_error=problem.error,
-            n_requested=None if goal.criterion else goal.n_features,
-        ),
-        path=path.renumbered(features.first, features.source.n_features),
-    )
-
-
-def _selected_features(
-    inputs: Inputs, problem: Problem, path: Path, selected: IntArray, filled: IntArray,
-    neighbours: list[tuple[Neighbour, ...]],
-) -> tuple[SelectedFeature, ...]:  # fmt: skip
-    features, labels = inputs.features, inputs.penalty.labels
-    weights = path.coefficients()
-    total = float(np.abs(weights[selected]).sum()) or 1.0
-
-    def origin(feature: int) -> Origin:
-        if feature in inputs.penalty.kept:
-            return "kept"
-        return "filled" if feature in filled else "path"
-
-    return tuple(
-        SelectedFeature(
-            name=features.name(k),
-            index=int(features.first[k]),
-            weight=float(weights[k]),
-            share=abs(float(weights[k])) / total,
-            relevance=float(problem.relevance[k]),
-            neighbours=near,
-            origin=origin(k),
-            group=None if labels is None else str(labels[k]),
-            n_observed=int(problem.observed[k]),
-            columns=tuple(features.source.name(int(j)) for j in features.columns_of(k)),
-        )
-        for k, near in zip(selected.tolist(), neighbours, strict=True)
-    )
-
-
-def _selected_groups(inputs: Inputs, path: Path, selected: IntArray) -> tuple[SelectedGroup, ...]:
-    labels, weights = inputs.penalty.labels, path.coefficients()
-    if labels is None:
-        return ()
-    found = []
-    for label in dict.fromkeys(labels[selected].tolist()):
-        members = np.flatnonzero(labels == label)
-        names = tuple(inputs.features.name(int(k)) for k in selected if labels[k] == label)
-        norm = float(np.linalg.norm(weights[members]))
-        found.append(SelectedGroup(str(label), norm, members.size, names))
-    return tuple(sorted(found, key=lambda group: -group.norm))
-
-
-def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
-    if sample_weight is None:
-        return None
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"sample_weight holds values that are not numbers (a {type(sample_weight).__name__}): "
-            "pass one weight per row."
-        ) from None
-    if weights.ndim == 0:
-        weights = np.full(n, float(weights))
-    if weights.shape != (n,):
-        raise InvalidInputError(
-            f"sample_weight has shape {weights.shape}, but X has {n} samples: pass one weight per "
-            "row."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise InvalidInputError(
-            "sample_weight must hold finite weights >= 0 that are not all zero: 2 counts a sample "
-            "twice, 0 leaves it out."
-        )
-    return weights
-
-
-def _warn_useless(problem: Problem) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Warn of features that cannot be judged; name those that are constant or rarely observed."""
-    features = problem.features
-    rare = problem.observed < features.least_observed
-    constant = _names(features, ~problem.varies & ~rare)
-    few_observed = _names(features, rare)
-    if constant:
-        warnings.warn(
-            f"{len(constant)} of {features.source.n_features} columns do not vary and get weight "
-            f"0: {_shown(constant)}",
-            ConstantFeatureWarning,
-            stacklevel=4,
-        )
-    if few_observed:
-        warnings.warn(
-            f"{len(few_observed)} of {features.source.n_features} columns are observed on fewer "
-            f"than {features.least_observed} samples (min_observed) and get weight 0: "
-            f"{_shown(few_observed)}",
-            FewObservedWarning,
-            stacklevel=4,
-        )
-    return constant, few_observed
-
-
-def _names(features: Features, which: BoolArray) -> tuple[str, ...]:
-    return tuple(features.name(int(k)) for k in np.flatnonzero(which))
-
-
-def _shown(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-
-
-def _warn_status(result: SelectionResult, path: Path) -> None:
-    if path.status is Status.STALLED:
-        gap = f" The duality gap reached is {result.certificate.duality_gap:.1e}."
-        warnings.warn(result.message + gap, ConvergenceWarning, stacklevel=4)
-    elif path.status is not Status.ALPHA and result.n_on_path < (result.solution.n_requested or 0):
-        warnings.warn(result.message, FewerFeaturesWarning, stacklevel=4)
-
-
-def _sentence(path: Path, goal: Goal, n_selected: int, n_filled: int) -> str:
-    wanted = None if goal.criterion else goal.n_features
-    found = f"{n_selected} feature{'' if n_selected == 1 else 's'} selected"
-    asked = f" of {wanted} asked for" if wanted is not None and n_selected < wanted else ""
-    last, them = ("one has", "it") if n_filled == 1 else (f"{n_filled} have", "them")
-    filled = f" The last {last} weight 0: an elastic net chose {them}." if n_filled else ""
-    return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{filled}"

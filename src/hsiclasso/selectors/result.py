@@ -9,7 +9,7 @@ from html import escape
 from typing import Any, Literal
 
 from hsiclasso.errors import require
-from hsiclasso.solvers import Certificate, Path
+from hsiclasso.solvers import Certificate, SolutionPath
 
 __all__ = [
     "RECORD_FIELDS",
@@ -209,7 +209,7 @@ class SelectionResult:
         Sizes of the table, and the samples and features that were left out.
     solution : SolutionSummary
         Penalty, status, certificate and error bound.
-    path : Path
+    path : SolutionPath
         The solution path, in columns of the table; not part of `to_dict`.
 
     Examples
@@ -224,7 +224,7 @@ class SelectionResult:
     method: MethodSummary
     data: DataSummary
     solution: SolutionSummary
-    path: Path = field(compare=False)
+    path: SolutionPath = field(compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:

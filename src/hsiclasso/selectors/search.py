@@ -15,10 +15,10 @@ from hsiclasso.dependence import Problem
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.penalties import ResolvedPenalty
 from hsiclasso.solvers import (
-    Path,
     Penalty,
     QuadraticProblem,
     Ridged,
+    SolutionPath,
     Status,
     Stop,
     largest_alpha,
@@ -136,7 +136,7 @@ class Search:
     #: Called with the number of features after every step.
     report: Callable[[int], None] | None = None
 
-    def path(self, goal: Goal) -> Path:
+    def path(self, goal: Goal) -> SolutionPath:
         """Follow the path to the goal."""
         if goal.criterion is not None:
             return self._solve(self.problem, Stop(alpha=self._best_alpha(goal)), report=self.report)
@@ -146,7 +146,7 @@ class Search:
         stop = Stop(goal.n_features, goal.n_groups, alpha)
         return self._solve(self.problem, stop, report=self.report)
 
-    def fill(self, path: Path, selected: IntArray, goal: Goal) -> IntArray:
+    def fill(self, path: SolutionPath, selected: IntArray, goal: Goal) -> IntArray:
         """Features that make up the number asked for if the path ends before it.
 
         An elastic net goes on: its ridge part shares weight among similar features, and so selects
@@ -166,7 +166,7 @@ class Search:
                 break
         return found[:lacking]
 
-    def _solve(self, quadratic: QuadraticProblem, stop: Stop, **options: Any) -> Path:
+    def _solve(self, quadratic: QuadraticProblem, stop: Stop, **options: Any) -> SolutionPath:
         """Solve, and again if the path came to need a relevance that was only bounded.
 
         Of a feature that never became a candidate, an upper bound on the relevance is all that
@@ -193,7 +193,7 @@ class Search:
 
 
 def information_criterion(
-    path: Path,
+    path: SolutionPath,
     problem: QuadraticProblem,
     penalty: Penalty,
     n_samples: float,

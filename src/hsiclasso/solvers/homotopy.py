@@ -25,7 +25,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.active import ActiveCholesky
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
-from hsiclasso.solvers.path import Breakpoint, Path, Status
+from hsiclasso.solvers.path import Breakpoint, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import Among, QuadraticProblem
 
@@ -53,7 +53,7 @@ def nonnegative_lasso_path(
     max_features: int | None = None,
     alpha_min: float = 0.0,
     report: Callable[[int], None] | None = None,
-) -> Path:
+) -> SolutionPath:
     """Follow the solution path from the largest penalty down.
 
     Parameters
@@ -73,7 +73,7 @@ def nonnegative_lasso_path(
 
     Returns
     -------
-    Path
+    SolutionPath
 
     Examples
     --------
@@ -133,7 +133,7 @@ class _Homotopy:
         self.parallel = _PARALLEL * np.maximum(self.shares, used.min(initial=1.0))
         self.breakpoints: list[Breakpoint] = []
 
-    def run(self, max_features: int | None, report: Callable[[int], None] | None) -> Path:
+    def run(self, max_features: int | None, report: Callable[[int], None] | None) -> SolutionPath:
         """Follow the path until a stop."""
         self.wanted = max_features or self.wanted
         self._activate_free()
@@ -406,14 +406,14 @@ class _Homotopy:
             )
         )
 
-    def _finish(self, status: Status) -> Path:
+    def _finish(self, status: Status) -> SolutionPath:
         self._aim()
         self.weights = np.maximum(self.line, 0.0)
         if status in (Status.N_FEATURES, Status.PATH_END) or self.active.size:
             self._record(self.active[:0], self.active[:0])
         certificate = certify(self.problem, self.candidates, self.weights, self.alpha)
         n_features = self.candidates.order.size
-        return Path(
+        return SolutionPath(
             tuple(self.breakpoints), status, certificate, n_features, self.candidates.pulled
         )
 

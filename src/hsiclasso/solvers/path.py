@@ -9,7 +9,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["Breakpoint", "Certificate", "Path", "Status"]
+__all__ = ["Breakpoint", "Certificate", "SolutionPath", "Status"]
 
 #: Penalties whose relative difference is below this are the same.
 _SAME = 1e-12
@@ -73,7 +73,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Path:
+class SolutionPath:
     """A solution path, largest penalty first.
 
     Attributes
@@ -123,7 +123,7 @@ class Path:
         dense[point.indices] = point.weights
         return dense
 
-    def renumbered(self, numbers: IntArray, n_features: int) -> Path:
+    def renumbered(self, numbers: IntArray, n_features: int) -> SolutionPath:
         """Return the path with other numbers for its features.
 
         Parameters

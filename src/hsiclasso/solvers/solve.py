@@ -13,7 +13,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.coordinate import coordinate_descent
 from hsiclasso.solvers.dal import dual_augmented_lagrangian
 from hsiclasso.solvers.homotopy import nonnegative_lasso_path
-from hsiclasso.solvers.path import Path, Status
+from hsiclasso.solvers.path import SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
 from hsiclasso.solvers.working import InnerSolver, Recorder, WorkingSet
@@ -108,7 +108,7 @@ def solve_path(
     solver: str = "auto",
     alphas: FloatArray | None = None,
     report: Callable[[int], None] | None = None,
-) -> Path:
+) -> SolutionPath:
     """Solve from the largest penalty down to the stop.
 
     Parameters
@@ -125,7 +125,7 @@ def solve_path(
 
     Returns
     -------
-    Path
+    SolutionPath
 
     Examples
     --------
@@ -176,7 +176,7 @@ class _Walk:
             self.report(features.size)
         return features
 
-    def to_alpha(self, alphas: FloatArray | None) -> Path:
+    def to_alpha(self, alphas: FloatArray | None) -> SolutionPath:
         """Visit the penalties asked for and end at the last."""
         top = self.working.largest_alpha()
         end = self.stop.alpha
@@ -190,7 +190,7 @@ class _Walk:
             return self.recorder.path(Status.NOTHING_RELEVANT)
         return self.recorder.path(Status.ALPHA if end > 0 else Status.PATH_END)
 
-    def to_count(self, alphas: FloatArray | None) -> Path:
+    def to_count(self, alphas: FloatArray | None) -> SolutionPath:
         """Go down until there are enough features or groups, then close in on just enough."""
         above = self.working.largest_alpha()
         if above <= 0:
@@ -215,7 +215,7 @@ class _Walk:
         n_steps = int(np.ceil(np.log(_LEAST) / np.log(_DESCENT)))
         return np.asarray(top * _DESCENT ** np.arange(n_steps + 1))
 
-    def _close_in(self, above: float, below: float, features: IntArray) -> Path:
+    def _close_in(self, above: float, below: float, features: IntArray) -> SolutionPath:
         """Bisect between a penalty with too few and one with enough.
 
         Where several features join at one penalty, no penalty has just enough of them. Right below

@@ -15,7 +15,7 @@ import numpy as np
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
-from hsiclasso.solvers.path import Breakpoint, Certificate, Path, Status
+from hsiclasso.solvers.path import Breakpoint, Certificate, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
 from hsiclasso.solvers.quadratic import SmallProblem, dual_scale
@@ -209,12 +209,12 @@ class Recorder:
         dropped = tuple(sorted(before - now))
         self.points.append(Breakpoint(float(alpha), features, weights, joined, dropped))
 
-    def path(self, status: Status) -> Path:
+    def path(self, status: Status) -> SolutionPath:
         """Return the path of the collected solutions."""
         working = self.working
         if working.certificate.duality_gap > GAP:
             status = Status.STALLED
-        return Path(
+        return SolutionPath(
             tuple(self.points),
             status,
             working.certificate,

@@ -1,0 +1,151 @@
+"""The first step of a selection: check everything, before any long work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from hsiclasso._checks import check_choice, check_count, check_whole, is_number
+from hsiclasso._types import FloatArray
+from hsiclasso.data import RowSubset, Source
+from hsiclasso.dependence import Features
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import Measure, Samples, as_measure
+from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covariates
+from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
+from hsiclasso.selectors.missing import as_missing
+from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
+from hsiclasso.selectors.search import Goal, check_alpha, resolve_goal
+from hsiclasso.solvers import SOLVERS, choose_solver
+from hsiclasso.targets import Prepared, as_target
+
+__all__ = ["Inputs", "Options", "check_options", "prepare"]
+
+
+class Options(Protocol):
+    """The parameters of a selection: those of `HSICLasso`, which documents them."""
+
+    n_features_to_select: Any
+    alpha: Any
+    measure: Any
+    kernel: Any
+    target: Any
+    penalty: Any
+    keep: Any
+    exclude: Any
+    joint: Any
+    covariates: Any
+    missing: Any
+    solver: Any
+    gram_error: Any
+    n_neighbors: Any
+    n_jobs: Any
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a selection starts from, all of it checked."""
+
+    #: What the features are, on the samples that are used.
+    features: Features
+    target: Prepared
+    covariates: CovariateValues
+    #: Whether the covariates' kernel matrix is subtracted from the target's.
+    subtract: bool
+    measure: Measure
+    penalty: ResolvedPenalty
+    #: Where the path ends.
+    goal: Goal
+    solver: str
+    #: Number of samples that are not used.
+    n_dropped: int
+
+
+def check_options(options: Options) -> None:
+    """Raise if a parameter breaks its rule, whatever the table."""
+    check_count("n_features_to_select", options.n_features_to_select, least=1)
+    check_alpha(options.alpha)
+    as_measure(options.measure)
+    check_kernel(options.kernel)
+    as_target(options.target)
+    as_penalty(options.penalty)
+    as_covariates(options.covariates)
+    as_missing(options.missing)
+    check_choice("solver", options.solver, ("auto", *SOLVERS))
+    check_gram_error(options.gram_error)
+    check_whole("n_neighbors", options.n_neighbors, least=0)
+    if options.n_jobs is not None and (not is_number(options.n_jobs) or options.n_jobs == 0):
+        raise InvalidInputError(
+            f"n_jobs={options.n_jobs!r} must be a whole number of threads other than 0: -1 takes "
+            "all cores."
+        )
+
+
+def prepare(
+    options: Options, source: Source, y: Any, *, sample_weight: Any = None, covariates: Any = None
+) -> Inputs:
+    """Check everything, and say what is selected from."""
+    check_options(options)
+    weights = _check_weights(sample_weight, source.n_samples)
+    use = None if weights is None else weights > 0
+    target = as_target(options.target).prepare(y, source.n_samples, use)
+    rows = target.rows
+    used = source if rows is None else RowSubset(source, rows)
+    weights = weights if weights is None or rows is None else weights[rows]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    asked = as_covariates(options.covariates)
+    known = asked.resolve(used, covariates, rows)
+    features = _features(options, used, weights, asked, known)
+    penalty = resolve_penalty(as_penalty(options.penalty), features, options.keep, options.exclude)
+    goal = resolve_goal(options.n_features_to_select, options.alpha, penalty, source.n_features)
+    solver = choose_solver(options.solver, penalty.penalty, by_groups=goal.n_groups is not None)
+    subtract = bool(known.names) and asked.method == "subtract"
+    n_dropped = source.n_samples - used.n_samples
+    return Inputs(
+        features, target, known, subtract, as_measure(options.measure), penalty, goal, solver,
+        n_dropped,
+    )  # fmt: skip
+
+
+def _features(
+    options: Options, source: Source, weights: FloatArray | None, asked: Covariates,
+    known: CovariateValues,
+) -> Features:  # fmt: skip
+    functions = known.functions(weights) if asked.method == "project" else None
+    return resolve_features(
+        source,
+        Samples(source.n_samples, weights, functions),
+        kernel=options.kernel,
+        joint=options.joint,
+        covariates=known.columns,
+        missing=as_missing(options.missing),
+        gram_error=options.gram_error,
+    )
+
+
+def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"sample_weight holds values that are not numbers (a {type(sample_weight).__name__}): "
+            "pass one weight per row."
+        ) from None
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise InvalidInputError(
+            f"sample_weight has shape {weights.shape}, but X has {n} samples: pass one weight per "
+            "row."
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise InvalidInputError(
+            "sample_weight must hold finite weights >= 0 that are not all zero: 2 counts a sample "
+            "twice, 0 leaves it out."
+        )
+    return weights
