@@ -138,8 +138,8 @@ class Problem:
         rough = wanted[~self.exact[wanted]]
         if not rough.size:
             return False
-        # some more, which will be asked for soon
-        self._sharpen(np.union1d(rough, self._largest(wanted.size)))
+        # as many again as there are, so that a path that goes far is solved a few times only
+        self._sharpen(np.union1d(rough, self._largest(int(np.count_nonzero(self.exact)))))
         self._sharpen_first(1)
         return True
 

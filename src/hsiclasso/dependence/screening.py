@@ -26,15 +26,15 @@ import numpy.typing as npt
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.relevance import Found, RelevancePass
-from hsiclasso.kernels import Factor, Grid, Measure
+from hsiclasso.kernels import Factor, Grid, Measure, Samples
 from hsiclasso.kernels.grid import LEBESGUE
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
 
 __all__ = ["Screened", "ScreeningPass", "can_be_screened"]
 
-#: Relative error of the short target in the Frobenius norm.
-_TARGET_ERROR = 2e-4
+#: Share of the relevance of an unrelated feature that may be lost by shortening the target.
+_TARGET_SHARE = 0.05
 #: Magnitudes of scaled values that the grids reach to; columns beyond are related exactly.
 _REACHES = (4.5, 7.0, 10.0, 14.0)
 #: Relative error of Gram matrices that is usual.
@@ -117,7 +117,7 @@ class ScreeningPass:
         self.exact = exact
         self.kernel = exact.features.kernels[0]
         samples = exact.samples
-        rows, self.dropped = _short_rows(exact.target, split=samples.plain)
+        rows, self.dropped = _short_rows(exact.target, samples)
         self.trace = float(np.square(rows.unsplit()).sum())
         # terms are weighed as well as rows; the constant comes last
         dense = np.concatenate([rows.dense, samples.root[None] / np.sqrt(samples.total)])
@@ -210,19 +210,23 @@ def _rounding(n: int, n_nodes: int) -> float:
     return float((min(n, RUN) + n / RUN + n_nodes + 8) * _UNIT)
 
 
-def _short_rows(target: FactoredTarget, *, split: bool) -> tuple[SplitRows, float]:
-    """Return the main rows of a target, and a bound on the norm of what they leave out of T."""
+def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, float]:
+    r"""Return the main rows of a target, and a bound on the norm of what they leave out of T.
+
+    The relevance of a feature that is unrelated to the target is about
+    :math:`\operatorname{tr}\bar K \operatorname{tr} T / n`. Whatever is well below it may go.
+    """
     rows, _ = target.whole
     eigenvalues, vectors = np.linalg.eigh(rows @ rows.T)
     eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
-    norm = float(np.linalg.norm(eigenvalues))
+    allowed = _TARGET_SHARE * float(eigenvalues.sum()) / samples.total
     tails = np.sqrt(np.append(np.cumsum(np.square(eigenvalues[::-1]))[::-1], 0.0))
-    rank = max(1, int(np.argmax(tails <= _TARGET_ERROR * norm)))
+    rank = max(1, int(np.argmax(tails <= allowed)))
     main = vectors[:, :rank].T @ rows
-    dropped = float(tails[rank]) + _TARGET_ERROR * norm
-    if not split:
-        return dense_rows(main), dropped
-    return split_rows(Factor(main, eigenvalues[:rank], 0.0), _TARGET_ERROR), dropped
+    if not samples.plain:
+        return dense_rows(main), float(tails[rank])
+    factor = Factor(main, eigenvalues[:rank], 0.0)
+    return split_rows(factor, allowed / factor.norm), float(tails[rank]) + allowed
 
 
 def _in_lanes(rows: FloatArray) -> npt.NDArray[np.float32]:

@@ -28,7 +28,7 @@ __all__ = ["LEBESGUE", "Grid", "cubic_weights", "make_grid"]
 #: Largest sum of the magnitudes of the four weights of a value.
 LEBESGUE = 1.25
 #: Squared norm that may be left out of the feature map of a node.
-_LEFT_OUT = 1e-5
+_LEFT_OUT = 1e-8
 #: Values within a cell at which the error of interpolation is measured.
 _PROBES = 101
 
