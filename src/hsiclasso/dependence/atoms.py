@@ -22,7 +22,7 @@ from hsiclasso.data import Stored
 from hsiclasso.dependence.columns import TargetRows
 from hsiclasso.dependence.statistic import Moments
 from hsiclasso.kernels import Kernel, Measure, Samples, Terms
-from hsiclasso.kernels.samples import NOTHING
+from hsiclasso.kernels.samples import NEGLIGIBLE
 
 __all__ = ["AtomColumns", "Atoms", "few_whole_numbers"]
 
@@ -98,7 +98,7 @@ class AtomColumns:
         mass = np.einsum("cnq,cnq->c", removed, removed)
         gram = (phi * self.weights[columns][:, None, :]) @ phi.transpose(0, 2, 1)
         gram -= removed @ removed.transpose(0, 2, 1)
-        return Moments(cross, gram, mass, terms.left, terms.trace, terms.rank)
+        return Moments(cross, gram, mass, terms.left_out, terms.bulk_trace, terms.bulk_rank)
 
     def relevance(
         self, kernel: Kernel, measure: Measure, rows: TargetRows
@@ -119,7 +119,7 @@ class AtomColumns:
         target, removed = both[:, :, : -self.n_removed], both[:, :, -self.n_removed :]
         image, lost = _times(gram, target), _times(gram, removed)  # M s, M Q
         trace = np.trace(gram, axis1=1, axis2=2)
-        gone = trace - np.einsum("kmq,kmq->k", removed, lost) <= NOTHING * trace
+        gone = trace - np.einsum("kmq,kmq->k", removed, lost) <= NEGLIGIBLE * trace
         kept = gram
         if measure.needs_gram:
             kept = gram - lost @ removed.transpose(0, 2, 1)  # M C, C = 1 - QQ'

@@ -158,7 +158,7 @@ class DenseColumns:
         if with_gram:
             gram -= removed @ removed.transpose(0, 2, 1)
         made = cross, gram if with_gram else None, mass
-        return Moments(*made, terms.left, terms.trace, terms.rank)
+        return Moments(*made, terms.left_out, terms.bulk_trace, terms.bulk_rank)
 
     def _multiply(
         self, terms: Terms, samples: Columns, target: FloatArray, rows: TargetRows, out: FloatArray,

@@ -308,7 +308,7 @@ class RelevancePass:
     def _with_gram(self, terms: Terms, exact: bool) -> bool:
         """Tell whether products of the terms with each other are needed."""
         # of terms that leave nothing out, only the norm tells what covariates explain wholly
-        explained = self.samples.covariates is not None and not terms.left.any()
+        explained = self.samples.covariates is not None and not terms.left_out.any()
         return bool(exact or explained or self.measure.needs_gram)
 
     def _recursion(self, columns: Any, j: int) -> Any:
@@ -333,7 +333,7 @@ class RelevancePass:
             gram = (rows @ rows.T)[None]
             moments = Moments(
                 np.zeros((1, len(rows), 0)), gram, np.array([trace - np.trace(gram[0])]),
-                terms.left[[j]] * scales[j], np.array([trace]), terms.rank[[j]],
+                terms.left_out[[j]] * scales[j], np.array([trace]), terms.bulk_rank[[j]],
             )  # fmt: skip
             _, bound[j : j + 1] = relevance_and_error(
                 moments, self.measure, np.array([samples.total]), np.zeros(0), (0,)

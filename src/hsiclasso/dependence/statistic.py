@@ -19,7 +19,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.kernels import Measure
-from hsiclasso.kernels.samples import NOTHING
+from hsiclasso.kernels.samples import NEGLIGIBLE
 
 __all__ = ["Moments", "relevance_and_error"]
 
@@ -45,9 +45,9 @@ class Moments:
     cross: FloatArray
     gram: FloatArray | None
     mass: FloatArray
-    left: FloatArray
-    trace: FloatArray
-    rank: IntArray
+    left_out: FloatArray
+    bulk_trace: FloatArray
+    bulk_rank: IntArray
 
     def scaled(self, scale: Any) -> Moments:
         """Return the moments of multiples of the matrices, by factors (c,) or 1.0."""
@@ -58,15 +58,15 @@ class Moments:
             cross=self.cross * np.sqrt(scale)[:, None, None],
             gram=None if self.gram is None else self.gram * scale[:, None, None],
             mass=self.mass * scale,
-            left=self.left * scale,
-            trace=self.trace * scale,
+            left_out=self.left_out * scale,
+            bulk_trace=self.bulk_trace * scale,
         )
 
     def nothing(self) -> FloatArray:
         """Trace up to which what is left after projecting is rounding, shape (c,)."""
         assert self.gram is not None
         kept = np.trace(self.gram, axis1=1, axis2=2)
-        return np.asarray(NOTHING * (kept + self.mass))
+        return np.asarray(NEGLIGIBLE * (kept + self.mass))
 
 
 def relevance_and_error(
@@ -80,7 +80,9 @@ def relevance_and_error(
     """
     cross, gram = moments.cross, moments.gram
     if gram is None:
-        bound = _bound(moments, measure, moments.trace - moments.mass, moments.rank, total)
+        bound = _bound(
+            moments, measure, moments.bulk_trace - moments.mass, moments.bulk_rank, total
+        )
         return _by_target(np.einsum("cnr,cnr->cr", cross, cross) * signs, starts), bound
     kept = np.trace(gram, axis1=1, axis2=2)
     norm = np.sqrt(np.einsum("cnm,cnm->c", gram, gram))
@@ -94,11 +96,11 @@ def relevance_and_error(
         bound = _bound(moments, measure, kept, np.array(gram.shape[1]), total)
     else:
         energy = np.einsum("cnr,cnr->cr", cross, cross)
-        bound = moments.left / np.maximum(norm, np.finfo(float).tiny)
+        bound = moments.left_out / np.maximum(norm, np.finfo(float).tiny)
     if measure.normalised:
         energy = energy / np.where(norm > 0, norm, 1.0)[:, None]
     # where nothing is left of a column, there is no relevance - unless it was left out
-    lost = moments.left > moments.nothing()
+    lost = moments.left_out > moments.nothing()
     bound = np.where(gone, np.where(lost, np.inf, 0.0), bound)
     energy = np.where(gone[:, None], 0.0, energy)
     return _by_target(energy * signs, starts), bound
@@ -127,7 +129,7 @@ def _bound(
     total: FloatArray,
 ) -> FloatArray:  # fmt: skip
     """Bound the relative error of matrices by what is left out and a lower bound on their norm."""
-    left = moments.left * measure.lipschitz(total)
+    left = moments.left_out * measure.lipschitz(total)
     with np.errstate(divide="ignore", invalid="ignore"):
         known = left / measure.least_norm(np.maximum(trace, 0.0), rank, total)
-    return np.where(moments.left > 0, np.where(trace > 0, known, np.inf), 0.0)
+    return np.where(moments.left_out > 0, np.where(trace > 0, known, np.inf), 0.0)
