@@ -91,8 +91,9 @@ def test_cutting_into_blocks(monkeypatch, storage, kernels, measure, weights, co
     expected = results(features, y, measure)
     with monkeypatch.context() as patch:
         for module, name, value in (
-            (relevance, "_BLOCK", 2 * N), (relevance, "_BYTES", 5 * N), (columns, "_PIECE", 1),
-            (columns, "_RUN", 7), (atoms, "_GATHERED", 1), (atoms, "_LEAST_PER_LEVEL", 0),
+            (relevance, "_BLOCK", 2 * N), (relevance, "_INTEGER_BLOCK", 5 * N),
+            (columns, "_PIECE", 1), (columns, "_RUN", 7), (atoms, "_GATHERED", 1),
+            (atoms, "_LEAST_PER_LEVEL", 0),
             (products, "_STACK", 16 * N), (products, "_LEAST_RUN", 8),
         ):  # fmt: skip
             patch.setattr(module, name, value)
@@ -107,7 +108,7 @@ def test_threads_change_not_a_bit(
     features, y, _ = build(storage, kernels, weights, covariates, seed, joint=True)
     with monkeypatch.context() as patch:
         patch.setattr(relevance, "_BLOCK", 2 * N)
-        patch.setattr(relevance, "_BYTES", 2 * N)
+        patch.setattr(relevance, "_INTEGER_BLOCK", 2 * N)
         patch.setattr(products, "_STACK", 16 * N)
         one, two = (results(features, y, measure, n_threads=k) for k in (1, 2))
     np.testing.assert_array_equal(one[0], two[0])

@@ -57,10 +57,10 @@ def test_bounds_hold(target, seed, width, weighted, covariates):
     assert (screened.upper >= exact * (1 - 1e-6)).all()
     # tight enough to tell relevant features from others
     assert (screened.upper - exact).max() <= 0.05 * exact.max()
-    estimate = screened.found.relevance[:, 0]
+    estimate = screened.result.relevance[:, 0]
     np.testing.assert_allclose(estimate, exact, atol=2e-3 * exact.max())
     np.testing.assert_allclose(estimate[screened.exact], exact[screened.exact], rtol=1e-6)
-    assert screened.found.varies.tolist() == (np.arange(11) != 5).tolist()
+    assert screened.result.varies.tolist() == (np.arange(11) != 5).tolist()
 
 
 def test_blocks_do_not_matter():
@@ -71,7 +71,7 @@ def test_blocks_do_not_matter():
     for part in (slice(0, 4), slice(4, 5), slice(5, 11)):
         alone = screening(part)
         assert alone.upper.tolist() == whole.upper[part].tolist()
-        assert alone.found.relevance.tolist() == whole.found.relevance[part].tolist()
+        assert alone.result.relevance.tolist() == whole.result.relevance[part].tolist()
 
 
 def test_many_samples_are_added_up_in_runs():
@@ -85,7 +85,7 @@ def test_many_samples_are_added_up_in_runs():
     exact = relate(features, matrix, HSIC()).linear
     screened = ScreeningPass(RelevancePass(features, matrix, HSIC()))(slice(0, 3))
     assert (screened.upper >= exact).all()
-    np.testing.assert_allclose(screened.found.relevance[:, 0], exact, rtol=0, atol=1e-4 * exact[0])
+    np.testing.assert_allclose(screened.result.relevance[:, 0], exact, rtol=0, atol=1e-4 * exact[0])
 
 
 @pytest.fixture

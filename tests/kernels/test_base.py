@@ -50,7 +50,7 @@ def test_terms_are_the_gram_matrix(kernel, case, share):
     for terms in made:
         for place, j in enumerate(terms.columns):
             weights, K = case.shares(j), case.gram(kernel, j)
-            rows, left = terms.rows(place), terms.left[place]
+            rows, left = terms.rows(place), terms.left_out[place]
             rounding = 1e-13 * float(weights @ np.diag(K))
             assert rows.shape == (terms.n_rows, case.n)
             assert left <= (share + least_error(kernel)) * weights.sum() + rounding
@@ -58,7 +58,7 @@ def test_terms_are_the_gram_matrix(kernel, case, share):
             rest = exact - weighed(rows.T @ rows, weights)
             assert np.linalg.norm(rest) <= left + ROUNDING * np.linalg.norm(exact)
             # the trace of some dimensions bounds the norm from below
-            least = terms.trace[place] / np.sqrt(terms.rank[place])
+            least = terms.bulk_trace[place] / np.sqrt(terms.bulk_rank[place])
             assert least <= np.linalg.norm(exact) * (1 + ROUNDING)
 
 
@@ -228,8 +228,8 @@ def test_widths_of_numpy(kind):
 def test_explicit_terms_are_copies(rng):
     rows, weights = rng.standard_normal((3, 8)), rng.random(8)
     terms = explicit_terms(5, rows, 0.25, weights)
-    assert (terms.columns.tolist(), terms.n_rows, terms.left[0]) == ([5], 3, 0.25)
-    assert terms.trace[0] == pytest.approx(np.trace(weighed(rows.T @ rows, weights)))
+    assert (terms.columns.tolist(), terms.n_rows, terms.left_out[0]) == ([5], 3, 0.25)
+    assert terms.bulk_trace[0] == pytest.approx(np.trace(weighed(rows.T @ rows, weights)))
     terms.rows()[:] = 0
     np.testing.assert_array_equal(terms.rows(), rows)
 

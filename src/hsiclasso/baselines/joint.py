@@ -28,7 +28,7 @@ from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.kernel import NOTHING_LEFT, target_gram
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels.samples import NOTHING
+from hsiclasso.kernels.samples import NEGLIGIBLE
 from hsiclasso.targets import TargetData
 
 __all__ = [
@@ -70,7 +70,7 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
     # both estimators remove terms a_i + a_l: it does no harm to centre L first
     matrix -= matrix.mean(axis=0)
     matrix -= matrix.mean(axis=1)[:, None]
-    if np.linalg.norm(matrix) <= NOTHING * size:
+    if np.linalg.norm(matrix) <= NEGLIGIBLE * size:
         raise InvalidInputError(NOTHING_LEFT)
     if estimator == "biased":
         matrix /= (n - 1) ** 2

@@ -1,4 +1,4 @@
-"""Compiled loops of screening; `tests/dependence/test_loops.py` has a NumPy twin of each."""
+"""Compiled loops of screening; `tests/dependence/test_loops.py` has a NumPy version of each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["LANES", "RUN", "column_moments", "sum_on_grid"]
 
-#: Rows of a target that are added up at once: those of a vector register.
+#: Number of rows of a target that are summed at once: they fill a vector register.
 LANES = 8
-#: Samples that are added up in single precision before the sums are.
+#: Number of samples in a run. Each run is summed from 0, which reduces rounding errors.
 RUN = 1024
 
 SingleArray = npt.NDArray[np.float32]
@@ -33,8 +33,9 @@ _FMA = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
 def _add_to_nodes(_context: Any, table: Any, cell: Any, weights: Any, i: Any, rows: Any) -> Any:
     """Add ``weights[q, i] * rows[i]`` to ``table[cell + q]`` for the four q.
 
-    `table` (m, LANES), `weights` (4, s) and `rows` (s, LANES) are C-contiguous singles. Numba does
-    not make vectors of straight-line code, so that the vectors are spelled out here.
+    `table` (m, LANES), `weights` (4, s) and `rows` (s, LANES) are C-contiguous, in single
+    precision. The vector instructions are written out, because Numba does not vectorise code
+    without loops.
     """
     signature = types.void(table, cell, weights, i, rows)
 
@@ -71,9 +72,9 @@ def _add_to_nodes(_context: Any, table: Any, cell: Any, weights: Any, i: Any, ro
 
 @summing
 def column_moments(block: FloatArray, weights: FloatArray, out: FloatArray) -> None:
-    """Write least and largest value, mean and weighted variance of the rows of `block` (k, n).
+    """Write minimum, maximum, weighted mean and variance of the rows of `block` (k, n) to `out`.
 
-    `weights` is (n,) and `out` (k, 4).
+    `weights` has shape (n,) and `out` shape (k, 4).
     """
     total = 0.0
     for i in range(weights.size):
@@ -101,7 +102,7 @@ def _place(
     row: FloatArray, first: float, inverse: float, cells: npt.NDArray[np.int32],
     weights: SingleArray,
 ) -> None:  # fmt: skip
-    """Find the first of the four nodes of each value, and the weights (4, s) of these."""
+    """Find the first of the four nodes of each value, and the weights (4, s) of the nodes."""
     for i in range(row.size):
         place = (row[i] - first) * inverse
         cell = math.floor(place)
@@ -128,11 +129,11 @@ def sum_on_grid(
     block: FloatArray, columns: IntArray, first: FloatArray, inverse: FloatArray, rows: SingleArray,
     sums: SingleArray,
 ) -> None:  # fmt: skip
-    """Sum rows of a target over the samples, by the nodes that values are interpolated between.
+    """Add rows of a target, times interpolation weights, to the four nodes of each value.
 
-    Value x of row ``columns[j]`` of `block` (k, n) lies at ``(x - first[j]) * inverse[j]`` steps
-    from the first node; it must be one step at least from either end. `rows` (c, n, LANES) are
-    those of the target in chunks, and `sums` (columns, c, m, LANES) are added to.
+    A value x of row ``columns[j]`` of `block` (k, n) lies ``(x - first[j]) * inverse[j]`` steps
+    from the first node. It must be at least one step from both ends of the grid. `rows`
+    (c, n, LANES) are chunks of the target's rows; `sums` has shape (columns, c, m, LANES).
     """
     n = block.shape[1]
     cells = np.empty(RUN, dtype=np.int32)

@@ -1,10 +1,9 @@
-"""Compiled loops for columns of few levels; `tests/dependence` has a NumPy twin of each.
+"""Compiled loops for columns of few levels; `tests/dependence` has a NumPy version of each.
 
-The features of such a column depend on the level only, so that sums of rows over the samples of
-each level are all there is to know about it. They are found a few samples at a time (the method
-of four Russians): a table holds the sums over every subset of the samples, and the subset at
-some level is a number whose bits say which samples those are. One look-up then stands for as
-many additions as there are samples.
+The features of such a column depend on the level only. It is therefore enough to sum the target's
+rows over the samples of each level. A few samples are summed at a time (the method of four
+Russians): a table holds the sums over every subset of these samples. The subset at some level is
+a number, with one bit for each sample. One look-up then replaces one addition for each sample.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ __all__ = ["sum_levels", "sum_stored_levels", "sum_three_levels"]
 
 CodeArray = npt.NDArray[np.uint8]
 
-#: Rows that are summed together, in vector registers.
+#: Number of rows that are summed together: they fill a vector register.
 _LANES = 8
-#: Tables that are looked up together, so that a sum is loaded and stored once for all of them.
+#: Number of tables that are looked up together: a sum is loaded and stored once for all of them.
 _GROUPS = 4
-#: Most samples to a table: four tables of 2^7 entries fill a level-one cache.
+#: Largest number of samples per table: four tables of 2^7 entries fill a level-one cache.
 _BITS = 7
-#: Sums that are in progress at once, in units of `_LANES`: a megabyte, for a level-two cache.
+#: Number of sums in progress at once, in units of `_LANES`: one megabyte, for a level-two cache.
 _SUMS = 16384
-#: Up to so many levels, subsets are faster than adding up sample by sample.
-_FEW = 8
-#: Columns that are added up together sample by sample.
+#: Largest number of levels for which subsets are faster than adding sample by sample.
+_SUBSET_LEVELS = 8
+#: Number of columns that are summed together sample by sample.
 _COLUMNS = 128
-#: Samples whose sum is found before it is added to the others', against rounding.
+#: Number of samples in a run. Each run is summed from 0, which reduces rounding errors.
 _RUN = 2048
 
 
@@ -45,8 +44,8 @@ _RUN = 2048
 def _add_entries(_context: Any, sums: Any, at: Any, table: Any, starts: Any) -> Any:
     """Add ``table[start : start + 8]`` of all `starts` to ``sums[at : at + 8]``, as vectors.
 
-    Both arrays are flat, `starts` is a tuple of int64. A loop would not do: the compiler
-    unrolls loops over eight before it makes vectors.
+    Both arrays are flat; `starts` is a tuple of int64. The vector instructions are written out,
+    because the compiler would unroll a loop over eight entries before it vectorises it.
     """
     signature = types.void(sums, types.int64, table, starts)
 
@@ -70,7 +69,7 @@ def _add_entries(_context: Any, sums: Any, at: Any, table: Any, starts: Any) -> 
 
 @compiled
 def _zeros(size: int) -> FloatArray:
-    """Flat zeros that begin at a cache line, so that no entry of eight straddles two."""
+    """Return flat zeros that begin at a cache line: an entry of eight then lies in one line."""
     padded = np.zeros(size + _LANES)
     first = -(padded.ctypes.data // 8) % _LANES
     return padded[first : first + size]
@@ -78,7 +77,7 @@ def _zeros(size: int) -> FloatArray:
 
 @compiled
 def _fill_tables(rows: FloatArray, first: int, bits: int, tables: FloatArray) -> None:
-    """Sums over the subsets of samples from `first` on: `tables` (blocks, groups, 2^bits * 8)."""
+    """Fill `tables` (blocks, groups, 2^bits * 8) with sums over subsets of samples from `first`."""
     n = rows.shape[1]
     tables[:] = 0.0
     for block in range(tables.shape[0]):
@@ -97,29 +96,29 @@ def _fill_tables(rows: FloatArray, first: int, bits: int, tables: FloatArray) ->
 def _find_subsets(
     codes: CodeArray, start: int, first: int, bits: int, lowest: int, subsets: CodeArray
 ) -> None:
-    """Which samples are at which level: `subsets` (levels, groups, columns) as bits.
+    """Write the subset of samples at each level, as bits, to `subsets` (levels, groups, columns).
 
-    `start` and `first` are the first column and sample, `lowest` the first level.
+    `start` is the first column, `first` the first sample and `lowest` the first level.
     """
     n_levels, n_groups, width = subsets.shape
     for level in range(n_levels):
         code = np.uint8(lowest + level)
         for group in range(n_groups):
-            found = subsets[level, group]
-            found[:] = 0
+            members = subsets[level, group]
+            members[:] = 0
             for bit in range(bits):
                 sample = first + group * bits + bit
                 if sample < codes.shape[0]:
-                    # a slice of a row, unlike a slice of the block, is known to be contiguous
+                    # slice the row, not the block: the compiler then knows that it is contiguous
                     row = codes[sample][start : start + width]
                     flag = np.uint8(1 << bit)
                     for c in range(width):
-                        found[c] |= flag if row[c] == code else np.uint8(0)
+                        members[c] |= flag if row[c] == code else np.uint8(0)
 
 
 @compiled
 def _look_up(table: FloatArray, bits: int, subsets: CodeArray, sums: FloatArray) -> None:
-    """Add to `sums` (columns * 8) the entries of four tables, flat one after the other."""
+    """Add entries of four tables, stored one after the other, to `sums` (columns * 8)."""
     step = _LANES << bits
     one, two, three, four = subsets[0], subsets[1], subsets[2], subsets[3]
     for c in range(one.size):
@@ -134,7 +133,7 @@ def _look_up(table: FloatArray, bits: int, subsets: CodeArray, sums: FloatArray)
 
 @compiled
 def _move(sums: FloatArray, out: FloatArray) -> None:
-    """Add `sums` (blocks, k * 8) to `out` (k, v), and begin again with zeros."""
+    """Add `sums` (blocks, k * 8) to `out` (k, v), and set them to zero."""
     for c in range(out.shape[0]):
         for r in range(out.shape[1]):
             out[c, r] += sums[r // _LANES, _LANES * c + r % _LANES]
@@ -143,13 +142,13 @@ def _move(sums: FloatArray, out: FloatArray) -> None:
 
 @compiled
 def _sum_by_subsets(codes: CodeArray, rows: FloatArray, lowest: int, out: FloatArray) -> None:
-    """Sums at levels from `lowest` on, by tables of sums over subsets of samples."""
+    """Sum rows at the levels from `lowest` on, by tables of sums over subsets of samples."""
     n, k = codes.shape
     n_levels, n_rows = out.shape[1:]
     blocks = -(-n_rows // _LANES)
     tiles = max(1, -(-k * n_levels * blocks // _SUMS))
     most = max(1, -(-k // tiles))
-    bits = 1  # a table is worth its making if its entries are few beside its look-ups
+    bits = 1  # a larger table pays only if it has far fewer entries than look-ups
     while bits < _BITS and (16 << bits) <= n_levels * most:
         bits += 1
     run = _RUN // (_GROUPS * bits) * (_GROUPS * bits)
@@ -175,7 +174,7 @@ def _sum_by_subsets(codes: CodeArray, rows: FloatArray, lowest: int, out: FloatA
 
 @compiled
 def _by_sample(rows: FloatArray) -> FloatArray:
-    """Rows (v, n) in blocks of eight, sample by sample: (blocks, n * 8)."""
+    """Return rows (v, n) in blocks of eight, sample by sample: (blocks, n * 8)."""
     v, n = rows.shape
     blocks = -(-v // _LANES)
     out = _zeros(blocks * n * _LANES).reshape((blocks, n * _LANES))
@@ -187,7 +186,7 @@ def _by_sample(rows: FloatArray) -> FloatArray:
 
 @compiled
 def _sum_by_samples(codes: CodeArray, rows: FloatArray, out: FloatArray) -> None:
-    """Sums at all levels, sample by sample."""
+    """Sum rows at all levels, sample by sample."""
     n, k = codes.shape
     n_levels, n_rows = out.shape[1:]
     out[:] = 0.0
@@ -211,14 +210,14 @@ def _sum_by_samples(codes: CodeArray, rows: FloatArray, out: FloatArray) -> None
 
 @compiled
 def sum_three_levels(codes: CodeArray, rows: FloatArray, out: FloatArray) -> None:
-    """Sum rows over the samples of level 1, and over those of level 2, of each column.
+    """Sum rows over the samples of level 1, and over the samples of level 2, of each column.
 
-    Sums at level 0 are what is left of the totals.
+    The caller gets the sums at level 0 by subtracting both from the totals.
 
     Parameters
     ----------
     codes : (n, k) levels 0, 1 and 2, contiguous along a sample
-    rows : (v, n) what is summed
+    rows : (v, n) rows to sum
     out : (k, 2, v) results, C-contiguous
     """
     _sum_by_subsets(codes, rows, 1, out)
@@ -231,11 +230,11 @@ def sum_levels(codes: CodeArray, rows: FloatArray, n_levels: int, out: FloatArra
     Parameters
     ----------
     codes : (n, k) levels, all below `n_levels` (not checked), contiguous along a sample
-    rows : (v, n) what is summed
+    rows : (v, n) rows to sum
     n_levels : number of levels
     out : (k, n_levels, v) results, C-contiguous
     """
-    if n_levels <= _FEW:
+    if n_levels <= _SUBSET_LEVELS:
         _sum_by_subsets(codes, rows, 0, out)
     else:
         _sum_by_samples(codes, rows, out)
@@ -243,7 +242,7 @@ def sum_levels(codes: CodeArray, rows: FloatArray, n_levels: int, out: FloatArra
 
 @compiled
 def _lowest_level(data: FloatArray, n_levels: int) -> float:
-    """Least of some whole numbers and 0, if all are below it plus `n_levels`; else NaN."""
+    """Return the minimum of 0 and `data`; NaN if `data` are not whole or need more levels."""
     low = 0.0
     high = 0.0
     for value in data:
@@ -264,12 +263,12 @@ def sum_stored_levels(
     Parameters
     ----------
     indptr, indices, data : compressed columns
-    columns : (k,) which of them
-    rows : (n, v) what is summed
-    totals : (v,) its sums over all samples
-    lowest : (k,) results: the value of the first level, NaN where a column does not have
-        whole numbers, or too many
-    sums : (k, L, v) results; zeros before
+    columns : (k,) the columns to sum
+    rows : (n, v) rows to sum, sample by sample
+    totals : (v,) sums over all samples
+    lowest : (k,) results: the value of the first level; NaN if a column contains other numbers
+        than whole ones, or needs more than L levels
+    sums : (k, L, v) results; must contain zeros before
     """
     for j in range(columns.size):
         start, stop = indptr[columns[j]], indptr[columns[j] + 1]

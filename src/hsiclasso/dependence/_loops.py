@@ -1,4 +1,4 @@
-"""Compiled loops of the statistic; `tests/dependence` has a NumPy twin of each."""
+"""Compiled loops of the statistic; `tests/dependence` has a NumPy version of each."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["shrunk_energies"]
 def shrunk_energies(
     gram: FloatArray, cross: FloatArray, ridge: FloatArray, energy: FloatArray
 ) -> None:
-    """Write the squared norms of the columns of ``L^-1 cross``, ``L L' = gram + ridge I``.
+    """Write the squared norms of the columns of ``L^-1 cross``, where ``L L' = gram + ridge I``.
 
-    `gram` (c, N, N), of which the lower half is read, and `cross` (c, N, r) are overwritten;
-    `ridge` is (c,) and `energy` (c, r).
+    `gram` has shape (c, N, N), and only its lower half is read. `cross` has shape (c, N, r). Both
+    are overwritten. `ridge` has shape (c,) and `energy`, which receives the norms, (c, r).
     """
     size, width = cross.shape[1:]
     for c in range(gram.shape[0]):

@@ -1,7 +1,7 @@
-"""Compiled loops of packed Gram matrices; `tests/dependence` has a NumPy twin of each.
+"""Compiled loops of packed Gram matrices; `tests/dependence` has a NumPy version of each.
 
-A packed matrix has n (n + 1) / 2 numbers: the rows of its lower triangle, one after the other,
-with what is off the diagonal times the root of 2.
+A packed matrix has n (n + 1) / 2 numbers: the rows of its lower triangle, one after the other.
+Entries off the diagonal are multiplied by the square root of 2.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _pack(z: FloatArray, means: FloatArray, out: FloatArray) -> None:
 def pack(block: FloatArray, out: FloatArray, norm2: FloatArray) -> None:
     """Fill `out` (k, p) with the packed matrices of the rows of `block` (k, n).
 
-    `norm2` (k,) gets their squared norms.
+    `norm2` (k,) receives their squared norms.
     """
     means = np.empty(block.shape[1])
     for j in range(block.shape[0]):
@@ -77,21 +77,21 @@ def pack(block: FloatArray, out: FloatArray, norm2: FloatArray) -> None:
 def multiply_packed(
     block: FloatArray, packed: FloatArray, places: IntArray, out: FloatArray, norm2: FloatArray
 ) -> None:
-    """Put inner products of rows of `block` (k, n) and packed matrices where `out` (k, c) is NaN.
+    """Write inner products of rows of `block` (k, n) and packed matrices where `out` is NaN.
 
-    The packed matrices are the rows `places` (c,) of `packed`. Where `norm2` (k,) is NaN it gets
-    the squared norm of the matrix of the row.
+    The packed matrices are the rows `places` (c,) of `packed`, and `out` has shape (k, c). Where
+    `norm2` (k,) is NaN, it receives the squared norm of the matrix of that row.
     """
-    means, left = np.empty(block.shape[1]), np.empty(packed.shape[1])
+    means, matrix = np.empty(block.shape[1]), np.empty(packed.shape[1])
     for j in range(block.shape[0]):
         wanted = math.isnan(norm2[j])
         for c in range(places.size):
             wanted = wanted or math.isnan(out[j, c])
         if not wanted:
             continue
-        _pack(block[j], means, left)
+        _pack(block[j], means, matrix)
         if math.isnan(norm2[j]):
-            norm2[j] = _dot(left, left)
+            norm2[j] = _dot(matrix, matrix)
         for c in range(places.size):
             if math.isnan(out[j, c]):
-                out[j, c] = _dot(left, packed[places[c]])
+                out[j, c] = _dot(matrix, packed[places[c]])

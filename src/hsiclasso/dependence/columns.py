@@ -1,4 +1,4 @@
-"""Columns as a block of numbers, and the target's rows as they are multiplied with it."""
+"""Columns as a block of numbers, and the target's rows that the block is multiplied with."""
 
 from __future__ import annotations
 
@@ -18,44 +18,37 @@ from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
 __all__ = ["DenseColumns", "JointColumns", "TargetRows"]
 
-#: Samples whose terms are evaluated at once, so that they stay in cache.
+#: Number of samples whose terms are evaluated at once: the terms then stay in the cache.
 _RUN = 1024
-#: Multiply-adds of one product: up to about so many, BLAS does not repack its operands.
+#: Largest number of multiply-adds in one product. BLAS copies the operands of larger ones first.
 _PIECE = 1_000_000
-_room = threading.local()
+#: Working memory of each thread.
+_buffers = threading.local()
 
 
 @dataclass(frozen=True)
 class TargetRows:
-    """Rows of a factored target and the removed rows.
+    """Rows of a factored target, and the rows that are removed from every feature.
 
-    Attributes
-    ----------
-    dense : ndarray of shape (p + q, n)
-        Rows of the target that vary everywhere, then q removed rows, the constant first.
-    tail : ndarray of shape (t,)
-        Samples on which the other rows of the target vary.
-    sparse : ndarray of shape (s, t)
-        The other rows on the tail, beyond `offset`.
-    offset : ndarray of shape (s,)
-        The other rows elsewhere.
-    signs : ndarray of shape (s + p,)
-        Signs of the target's rows, those on the tail first.
-    starts : tuple of int
-        First row of each target.
-    root : ndarray of shape (n,) or None
-        Square roots of the samples' weights, if they are not ones.
-    n_removed : int
-        q.
+    Some rows of the target may be split: they are constant on all samples but those of a tail.
     """
 
+    #: The p rows of the target that are not split, then the q removed rows; the constant is the
+    #: first removed row. Shape (p + q, n).
     dense: FloatArray
+    #: Samples on which the split rows vary, shape (t,).
     tail: IntArray
+    #: The split rows on the tail minus `offset`, shape (s, t).
     sparse: FloatArray
+    #: The values of the split rows outside the tail, shape (s,).
     offset: FloatArray
+    #: Signs of the target's rows, the split rows first, shape (s + p,).
     signs: FloatArray
+    #: First row of each target.
     starts: tuple[int, ...]
+    #: Square roots of the samples' weights, shape (n,); None if all weights are 1.
     root: FloatArray | None
+    #: Number q of removed rows.
     n_removed: int
 
     @classmethod
@@ -71,7 +64,7 @@ class TargetRows:
 
     @property
     def width(self) -> int:
-        """Rows that each sample is multiplied with."""
+        """Number of dense rows."""
         return len(self.dense)
 
     @cached_property
@@ -81,58 +74,56 @@ class TargetRows:
 
     @cached_property
     def tail_runs(self) -> FloatArray:
-        """The other rows on the tail, cut into runs of samples: (runs, t, s)."""
+        """The split rows on the tail, cut into runs of samples: (runs, t, s)."""
         return _cut(self.sparse)
 
     @cached_property
-    def whole(self) -> FloatArray:
-        """All rows of the target, those on the tail first, and the removed rows: (s + p + q, n)."""
-        others = np.tile(self.offset[:, None], (1, self.dense.shape[1]))
-        others[:, self.tail] += self.sparse
-        return np.concatenate([others, self.dense])
+    def all_rows(self) -> FloatArray:
+        """All rows of the target, the split rows first, and the removed rows: (s + p + q, n)."""
+        split = np.tile(self.offset[:, None], (1, self.dense.shape[1]))
+        split[:, self.tail] += self.sparse
+        return np.concatenate([split, self.dense])
+
+    @property
+    def total(self) -> float:
+        """Total weight of the samples."""
+        return float(self.dense.shape[1]) if self.root is None else float(self.root @ self.root)
 
 
 @dataclass(frozen=True)
 class DenseColumns:
-    """Columns of numbers.
+    """Columns of numbers."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (k, n)
-    weights : ndarray of shape (1, n) or (k, n)
-        Weights of the samples; by column where values are missing.
-    known : ndarray of bool of shape (k, n) or None
-        Where values are observed; None if all are.
-    scaled : bool
-        Whether the values are on the scale of their kernel already, and vary.
-    """
-
+    #: Shape (k, n).
     values: FloatArray
+    #: Weights of the samples, shape (1, n); shape (k, n) if values are missing.
     weights: FloatArray
+    #: Where values are observed, shape (k, n); None if no value is missing.
     known: BoolArray | None = None
+    #: Whether the values are already on the scale of their kernel, and vary.
     scaled: bool = False
 
-    #: Whether there are few values, so that the Gram matrix of terms is cheap.
-    small: ClassVar[bool] = False
-    #: Whether there are so few that the kernel between them is all that is needed.
-    few: ClassVar[bool] = False
+    #: Whether products of terms with each other cost little, because a column has few values.
+    cheap_gram: ClassVar[bool] = False
+    #: Whether a column has so few values that it is related exactly, without terms.
+    needs_no_terms: ClassVar[bool] = False
 
     def totals(self) -> FloatArray:
         """Weight of the samples on which each column is observed, shape (k,)."""
         return np.broadcast_to(self.weights.sum(axis=1), len(self.values))
 
-    def spread(self) -> FloatArray:
-        """Factor of what may be left out of each column, shape (k,)."""
+    def tolerance(self) -> FloatArray:
+        """Factor of the trace that may be left out of each column, shape (k,)."""
         return np.ones(len(self.values))
 
     def scale(self, kernel: Kernel) -> BoolArray:
-        """Bring the columns to the scale of their kernel, in place; tell which vary."""
+        """Bring the columns to the scale of their kernel in place; return which of them vary."""
         if self.scaled:
             return np.ones(self.totals().size, dtype=bool)
         return np.asarray(kernel.scale(self.values, self.weights).factor > 0)
 
     def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
-        """Expand some of the columns, which are scaled."""
+        """Expand some of the scaled columns."""
         return kernel.expand(self.values, which, allowed, self.weights)
 
     def samples_of(self, column: int, samples: Samples) -> Samples:
@@ -147,18 +138,20 @@ class DenseColumns:
         self._multiply(terms, slice(None), rows.runs, rows, both, gram)
         cross, removed = both[:, :, : -rows.n_removed], both[:, :, -rows.n_removed :]
         if rows.offset.size:
-            others = np.zeros((c, size, rows.offset.size))
-            self._multiply(terms, rows.tail, rows.tail_runs, rows, others, gram[:0])
-            # there are no weights where rows are split: the constant row is 1 / sqrt(n)
-            others += np.sqrt(self.values.shape[1]) * removed[:, :, :1] * rows.offset
-            cross = np.concatenate([others, cross], axis=2)
+            split = np.zeros((c, size, rows.offset.size))
+            self._multiply(terms, rows.tail, rows.tail_runs, rows, split, gram[:0])
+            # rows are split only if there are no weights: the constant row is then 1 / sqrt(n)
+            split += np.sqrt(self.values.shape[1]) * removed[:, :, :1] * rows.offset
+            cross = np.concatenate([split, cross], axis=2)
         if self.known is not None:
             cross, removed = self._centred(cross, removed, self.known[terms.columns], rows)
-        mass = np.einsum("cnq,cnq->c", removed, removed)
+        removed_trace = np.einsum("cnq,cnq->c", removed, removed)
         if with_gram:
             gram -= removed @ removed.transpose(0, 2, 1)
-        made = cross, gram if with_gram else None, mass
-        return Moments(*made, terms.left, terms.trace, terms.rank)
+        return Moments(
+            cross, gram if with_gram else None, removed_trace, terms.left_out, terms.bulk_trace,
+            terms.bulk_rank,
+        )  # fmt: skip
 
     def _multiply(
         self, terms: Terms, samples: Columns, target: FloatArray, rows: TargetRows, out: FloatArray,
@@ -170,7 +163,7 @@ class DenseColumns:
         step = min(len(out), max(1, _PIECE // max(1, run * width * size)))
         if terms.multiply is not None and self.known is None:
             root = np.empty(0) if rows.root is None else rows.root
-            product = Product(target, root, _scratch(0, (step * size * run,)), out, gram)
+            product = Product(target, root, _buffer(0, (step * size * run,)), out, gram)
             terms.multiply(samples, product)
             return
         every = np.arange(self.values.shape[1])[samples]
@@ -183,17 +176,17 @@ class DenseColumns:
                 products = phi.reshape(-1, phi.shape[2]) @ target[t, : phi.shape[2]]
                 out[piece] += products.reshape(out[piece].shape)
                 if len(gram):
-                    # a matrix times its own transpose would take a slower routine of BLAS
-                    twin = _scratch(1, phi.shape)
-                    np.copyto(twin, phi)
-                    gram[piece] += phi @ twin.transpose(0, 2, 1)
+                    # multiply by a copy: NumPy would use a slower routine for phi @ phi.T
+                    copy = _buffer(1, phi.shape)
+                    np.copyto(copy, phi)
+                    gram[piece] += phi @ copy.transpose(0, 2, 1)
 
     def _evaluated(
         self, terms: Terms, piece: slice, samples: Columns, rows: TargetRows
     ) -> FloatArray:
-        """Evaluate and weigh the terms of a piece of the columns on some samples."""
+        """Evaluate the terms of a piece of the columns on some samples, and weight them."""
         size = samples.stop - samples.start if isinstance(samples, slice) else samples.size
-        phi = _scratch(0, (piece.stop - piece.start, terms.n_rows, size))
+        phi = _buffer(0, (piece.stop - piece.start, terms.n_rows, size))
         terms.evaluate(piece, samples, phi)
         if self.known is not None:
             phi *= np.sqrt(self.weights[terms.columns[piece]][:, None, samples])
@@ -205,13 +198,13 @@ class DenseColumns:
     def _centred(
         cross: FloatArray, removed: FloatArray, known: BoolArray, rows: TargetRows
     ) -> tuple[FloatArray, FloatArray]:
-        """Project on what is orthogonal to the removed rows on the observed samples.
+        """Project on the orthogonal complement of the removed rows on the observed samples.
 
-        Restricted to some samples, the removed rows Q are orthonormal no more: with their Gram
-        matrix M there, and L its inverse root, L Q are.
+        On the observed samples only, the removed rows Q are not orthonormal. Let M be their Gram
+        matrix there: the rows :math:`M^{-1/2} Q` are orthonormal.
         """
-        q = rows.whole[-rows.n_removed :]
-        pairs = (q[:, None, :] * rows.whole[None]).reshape(-1, q.shape[1])
+        q = rows.all_rows[-rows.n_removed :]
+        pairs = (q[:, None, :] * rows.all_rows[None]).reshape(-1, q.shape[1])
         inner = (known.astype(np.float64) @ pairs.T).reshape(len(known), rows.n_removed, -1)
         eigenvalues, vectors = np.linalg.eigh(inner[:, :, -rows.n_removed :])
         usable = eigenvalues > 1e-10
@@ -224,24 +217,24 @@ class DenseColumns:
 
 @dataclass(frozen=True)
 class JointColumns(DenseColumns):
-    """One feature of several columns (q, n), which are scaled."""
+    """One feature of several scaled columns (q, n)."""
 
     def totals(self) -> FloatArray:
         """Weight of the samples on which the feature is observed, shape (1,)."""
         return np.asarray(self.weights.sum(axis=1))
 
-    def spread(self) -> FloatArray:
-        """Factor of what may be left out, shape (1,)."""
+    def tolerance(self) -> FloatArray:
+        """Factor of the trace that may be left out, shape (1,)."""
         return np.ones(1)
 
     def expand(self, kernel: Kernel, which: IntArray, allowed: FloatArray) -> list[Terms]:
         """Expand the feature."""
-        rows, left = kernel.expand_joint(self.values, float(allowed[0]), self.weights[0])
-        return [explicit_terms(0, rows, left, self.weights[0])]
+        rows, left_out = kernel.expand_joint(self.values, float(allowed[0]), self.weights[0])
+        return [explicit_terms(0, rows, left_out, self.weights[0])]
 
 
 def _cut(rows: FloatArray) -> FloatArray:
-    """Cut rows (r, n) into runs of at most `_RUN` samples, zero-padded: (runs, s, r)."""
+    """Cut rows (r, n) into runs of at most `_RUN` samples, padded with zeros: (runs, s, r)."""
     r, n = rows.shape
     n_runs = max(1, -(-n // _RUN))
     run = -(-n // n_runs)
@@ -250,10 +243,11 @@ def _cut(rows: FloatArray) -> FloatArray:
     return padded.reshape(n_runs, run, r)
 
 
-def _scratch(which: int, shape: tuple[int, ...]) -> FloatArray:
-    """Return room for an array, the same each time in a thread: fresh memory would cost more."""
+def _buffer(which: int, shape: tuple[int, ...]) -> FloatArray:
+    """Return an array of some shape in one of two buffers, which a thread uses again and again."""
     size = math.prod(shape)
-    rooms = _room.__dict__.setdefault("rooms", [np.empty(0), np.empty(0)])
-    if rooms[which].size < size:
-        rooms[which] = np.empty(size)
-    return np.asarray(rooms[which][:size].reshape(shape))
+    # new memory for every array would take longer
+    buffers = _buffers.__dict__.setdefault("arrays", [np.empty(0), np.empty(0)])
+    if buffers[which].size < size:
+        buffers[which] = np.empty(size)
+    return np.asarray(buffers[which][:size].reshape(shape))

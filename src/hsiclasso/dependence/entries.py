@@ -1,4 +1,4 @@
-"""Entries of a large matrix that were computed once, by row and column."""
+"""A cache for entries of a large matrix."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["Entries"]
 
-#: Rows and columns that there is room for at first.
-_ROOM = (64, 16)
+#: Numbers of rows and columns that are allocated at first.
+_FIRST_SHAPE = (64, 16)
 
 
 class Entries:
-    """Remembers entries of a d x d matrix of which few rows and columns are ever asked for.
+    """Stores entries of a d x d matrix, of which only few rows and columns are needed.
 
     Parameters
     ----------
@@ -33,33 +33,33 @@ class Entries:
         self._row_places = np.full(size, -1, dtype=np.int32)
         self._col_places: dict[int, int] = {}
         self._n_rows = 0
-        self._values = np.full(_ROOM, np.nan)
+        self._values = np.full(_FIRST_SHAPE, np.nan)
 
     def recall(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the entries of `rows` and `cols`, NaN for those that are not known."""
+        """Return the entries of `rows` and `cols`; NaN for entries that are not stored."""
         out = np.full((rows.size, cols.size), np.nan)
         from_rows = self._row_places[rows]
         from_cols = np.array([self._col_places.get(k, -1) for k in cols.tolist()], dtype=np.int32)
         known_rows, known_cols = np.flatnonzero(from_rows >= 0), np.flatnonzero(from_cols >= 0)
         if known_rows.size and known_cols.size:
-            found = self._values[np.ix_(from_rows[known_rows], from_cols[known_cols])]
-            out[np.ix_(known_rows, known_cols)] = found
+            stored = self._values[np.ix_(from_rows[known_rows], from_cols[known_cols])]
+            out[np.ix_(known_rows, known_cols)] = stored
         return out
 
     def remember(self, rows: IntArray, cols: IntArray, values: FloatArray) -> None:
-        """Note the entries of distinct `rows` and `cols`."""
+        """Store the entries of distinct `rows` and `cols`."""
         new_rows = rows[self._row_places[rows] < 0]
         self._row_places[new_rows] = np.arange(self._n_rows, self._n_rows + new_rows.size)
         self._n_rows += new_rows.size
         for k in cols.tolist():
             self._col_places.setdefault(k, len(self._col_places))
-        self._make_room()
+        self._grow()
         into_cols = np.array([self._col_places[k] for k in cols.tolist()], dtype=np.int32)
         self._values[np.ix_(self._row_places[rows], into_cols)] = values
 
-    def _make_room(self) -> None:
-        """Double what is too short, so that all copies together cost as much as the last."""
+    def _grow(self) -> None:
+        """Enlarge the array if needed: doubling it makes copies rare."""
         have, need = self._values.shape, (self._n_rows, len(self._col_places))
-        grow = [(0, 0 if b <= a else max(b, 2 * a) - a) for a, b in zip(have, need, strict=True)]
-        if any(more for _, more in grow):
-            self._values = np.pad(self._values, grow, constant_values=np.nan)
+        added = [(0, 0 if b <= a else max(b, 2 * a) - a) for a, b in zip(have, need, strict=True)]
+        if any(number for _, number in added):
+            self._values = np.pad(self._values, added, constant_values=np.nan)

@@ -1,7 +1,8 @@
-"""A table as features: which columns make each, under which kernel, on which samples.
+"""A table as features: the columns, the kernel and the samples of each feature.
 
-Feature numbers are not column numbers. Most features are one column, a joint feature is several,
-and a covariate is none. The map between the two is made here, once, and undone in the result.
+Feature numbers are not column numbers. Most features have one column and joint features have
+several; the column of a covariate is no feature. `Features` maps features to columns, and
+`Features.on_columns` maps results back.
 """
 
 from __future__ import annotations
@@ -29,62 +30,40 @@ Matrix = Factor | LaplaceMatrix
 
 @dataclass(frozen=True)
 class Scaled:
-    """One feature on the scale of its kernel: what terms, factors and the learnt kernel start from.
+    """One feature on the scale of its kernel."""
 
-    Attributes
-    ----------
-    z : ndarray of shape (q, n)
-        Scaled columns; anything finite where the feature is missing.
-    scaling : Scaling
-        How values become scaled ones.
-    kernel : Kernel
-    samples : Samples
-        Weights of the samples, 0 where the feature is missing, and what is removed.
-    observed : float
-        Share of the total weight on samples where the feature is not missing.
-    varies : bool
-        Whether it varies on enough samples to be judged.
-    """
-
+    #: Scaled columns, shape (q, n); any finite number where the feature is missing.
     z: FloatArray
+    #: How values were scaled.
     scaling: Scaling
     kernel: Kernel
+    #: Weights of the samples, 0 where the feature is missing, and the removed functions.
     samples: Samples
+    #: Share of the total weight on samples where the feature is not missing.
     observed: float = 1.0
+    #: Whether the feature varies and is observed on enough samples.
     varies: bool = True
 
 
 @dataclass(frozen=True)
 class Features:
-    """The features of a table.
+    """The features of a table."""
 
-    Attributes
-    ----------
-    source : Source
-        The table.
-    kernels : tuple of Kernel
-        The kernels that occur.
-    samples : Samples
-        Weights of the samples, and what is removed from every feature.
-    first : ndarray of shape (d,)
-        First column of each feature, ascending.
-    which : ndarray of shape (d,) or None
-        Number of the kernel of each feature; None if all have the first.
-    joint : mapping of int to (str, ndarray of int)
-        Names and columns of the features that have several columns.
-    least_observed : int
-        Samples on which a feature must be observed to count; 0 if nothing may be missing.
-    gram_error : float
-        Relative error allowed to the matrix of each feature.
-    """
-
+    #: The table.
     source: Source
+    #: All kernels of the features.
     kernels: tuple[Kernel, ...]
+    #: Weights of the samples, and the functions removed from every feature.
     samples: Samples
+    #: First column of each feature, in ascending order, shape (d,).
     first: IntArray
+    #: Number of each feature's kernel, shape (d,); None if all features have the first kernel.
     which: IntArray | None = None
+    #: Names and columns of the features that have several columns, by feature number.
     joint: Mapping[int, tuple[str, IntArray]] = field(default_factory=dict)
+    #: Least number of samples on which a feature must be observed; 0 if no value may be missing.
     least_observed: int = 0
+    #: Largest relative error allowed for the matrix of each feature.
     gram_error: float = 1e-6
 
     @property
@@ -112,7 +91,7 @@ class Features:
         return self.kernels[0 if self.which is None else int(self.which[feature])]
 
     def by_kernel(self, features: IntArray) -> Iterator[tuple[Kernel, IntArray]]:
-        """Yield the kernels of features of one column, each with positions among `features`."""
+        """Yield each kernel with the positions, among `features`, of its one-column features."""
         single = np.arange(features.size)
         if self.joint:
             single = np.flatnonzero(~np.isin(features, list(self.joint)))
@@ -124,21 +103,21 @@ class Features:
             yield self.kernels[number], single[numbers == number]
 
     def columns(self, features: IntArray) -> Columns:
-        """Columns of features of one column each: a slice if they are adjacent."""
+        """Columns of features that have one column each: a slice if they are adjacent."""
         columns = self.first[features]
         if columns.size and columns[-1] - columns[0] + 1 == columns.size:
             return slice(int(columns[0]), int(columns[-1]) + 1)
         return columns
 
     def block(self, features: IntArray) -> FloatArray:
-        """Read features of one column each: (k, n), NaN where missing."""
+        """Read features that have one column each: (k, n), with NaN for missing values."""
         values = self.source.block(self.columns(features)).T
         self.check_values(values, self.first[features])
         return values
 
     def check_values(self, values: FloatArray, columns: IntArray) -> None:
-        """Raise if values (k, n) of columns are infinite, or missing where they must not be."""
-        # the sum of squares is finite only if all values are; else they may be merely large
+        """Raise if values (k, n) of columns are infinite, or missing although none may be."""
+        # a quick test: if the sum of squares is finite, so are all values
         if math.isfinite(np.vdot(values, values)):
             return
         bad = np.isinf(values) if self.least_observed else ~np.isfinite(values)
@@ -148,13 +127,13 @@ class Features:
             refuse_value(self.source.name(int(columns[place])), float(values[place, row]), ignore)
 
     def check_in_order(self, features: slice) -> None:
-        """Raise if values of some features are refused, naming the first column of the first."""
+        """Check the values of some features one by one; the error names the first bad column."""
         for feature in range(features.start, features.stop):
             columns = self.columns_of(feature)
             self.check_values(self.source.block(columns).T, columns)
 
     def on_columns(self, values: Any, fill: Any) -> Any:
-        """Spread one value per feature to the columns of the table; others get the fill value."""
+        """Copy the value of each feature to its columns; columns of no feature get `fill`."""
         out = np.full(self.source.n_features, fill, dtype=np.asarray(values).dtype)
         out[self.first] = values
         for feature, (_, columns) in self.joint.items():
@@ -176,6 +155,7 @@ class Features:
         ]
 
     def _columns(self, features: IntArray, kernel: Kernel) -> list[Scaled]:
+        """Read features that have one column each, and scale them."""
         values = self.block(features)
         known = fill_missing(values) if self.least_observed else None
         if known is None:
@@ -194,7 +174,7 @@ class Features:
         values = self.source.block(columns).T
         self.check_values(values, columns)
         known = fill_missing(values) if self.least_observed else None
-        # a vector with a missing entry is missing
+        # a sample is missing if any of its columns is
         seen = np.ones(self.n_samples, dtype=bool)
         if known is not None:
             seen = np.asarray(np.all(known, axis=0))
@@ -204,7 +184,7 @@ class Features:
         """Scale one feature (q, n) that is observed on some samples."""
         samples = self.samples if seen.all() else self.samples.only(seen)
         enough = bool(np.count_nonzero(seen) >= max(1, self.least_observed))
-        if not seen.all():  # what stands for missing entries must not widen the range
+        if not seen.all():  # fill values must not widen the range
             values[:, ~seen] = values[:, [int(np.argmax(seen))]]
         scaling = kernel.scale(values, samples.shares, joint=True)
         share = samples.total / self.samples.total
@@ -214,10 +194,10 @@ class Features:
     def matrices(self, scaled: list[Scaled], measure: Measure) -> list[Matrix]:
         """Make the matrices of some features for a measure.
 
-        Those of Laplace kernels are factors of full rank where eigenvalues are shrunk.
+        With NOCCO, the matrix of a Laplace kernel is a factor of full rank.
         """
         made: list[Matrix] = [empty_factor(self.n_samples)] * len(scaled)
-        alike: dict[int, list[int]] = {}
+        by_kernel: dict[int, list[int]] = {}
         for place, one in enumerate(scaled):
             if not one.varies:
                 continue
@@ -226,10 +206,10 @@ class Features:
                 if matrix.norm > 0:
                     made[place] = measure.finish(matrix)
             elif len(one.z) == 1 and one.samples is self.samples:
-                alike.setdefault(id(one.kernel), []).append(place)
+                by_kernel.setdefault(id(one.kernel), []).append(place)
             else:
                 made[place] = measure.finish(factor_scaled(one, measure, self.gram_error))
-        for places in alike.values():
+        for places in by_kernel.values():
             z = np.concatenate([scaled[place].z for place in places])
             kernel = scaled[places[0]].kernel
             factors = factor_columns(z, kernel, self.samples, measure, self.gram_error)
@@ -243,17 +223,17 @@ def factor_scaled(one: Scaled, measure: Measure, error: float) -> Factor:
     scale = np.sqrt(one.kernel.observed_scale(one.observed))
 
     def expand(allowed: float) -> tuple[FloatArray, float]:
-        rows, left = one.kernel.rows(one.z, allowed, one.samples.shares[0])
-        return rows * scale, left * scale**2
+        rows, left_out = one.kernel.rows(one.z, allowed, one.samples.shares[0])
+        return rows * scale, left_out * scale**2
 
     factor = factor_rows(expand, one.samples, measure, error)
     return replace(factor, observed=one.observed)
 
 
 def fill_missing(values: FloatArray) -> BoolArray | None:
-    """Fill missing values of (k, n) in place by some observed value of their row.
+    """Replace missing values of (k, n) in place by an observed value of the same row.
 
-    Returns where values are observed; None if all are.
+    Returns where values are observed; None if no value is missing.
     """
     missing = np.isnan(values)
     if not missing.any():

@@ -1,9 +1,10 @@
-r"""Inner products of the features' matrices where samples are few: the matrices themselves.
+r"""Inner products of the features' matrices for few samples, from the matrices themselves.
 
-The centred Gram matrix of n samples is symmetric: n (n + 1) / 2 numbers, those off the diagonal
-times :math:`\sqrt 2`, have its inner products. Of a Gaussian kernel they are made in a few
-microseconds each if n is small, sooner than a factor of low rank and without its error, so
-that those of candidates are made, multiplied and forgotten.
+The centred Gram matrix of n samples is symmetric. It is stored, packed, as n (n + 1) / 2 numbers.
+Entries off the diagonal are multiplied by :math:`\sqrt 2`, and therefore the inner product of two
+packed matrices is that of the full ones. If n is small, the packed matrix of a Gaussian kernel
+takes a few microseconds: less than a factor of low rank, and without its error. The matrices of
+candidates are therefore made, multiplied and discarded.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from hsiclasso.kernels import Gaussian, Measure
 
 __all__ = ["PackedProducts", "can_be_packed"]
 
-#: Samples up to which it pays.
+#: Largest number of samples for which packed matrices are faster than factors.
 _MOST_SAMPLES = 128
-#: Features that a thread takes at once, and the fewest that are worth a pool of threads.
+#: Number of features in one piece of work, and fewest features for which threads are started.
 _STEP, _MANY = 256, 1024
 
 
 def can_be_packed(features: Features, measure: Measure) -> bool:
-    """Tell whether all features are Gaussian, on all of few samples that count the same."""
+    """Return whether all features have a Gaussian kernel on few samples.
+
+    There must be no weights, covariates, joint features or missing values.
+    """
     kernel = features.kernels[0]
     return (
         features.n_samples <= _MOST_SAMPLES
@@ -46,11 +50,11 @@ class PackedProducts:
     Parameters
     ----------
     columns : ScaledColumns
-        The features, read when needed.
+        The features, which are read when needed.
     measure : Measure
         Dependence measure; not NOCCO, which needs eigenvalues.
     n_threads : int
-        Threads that large blocks are computed on.
+        Number of threads for large blocks.
     """
 
     def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:
@@ -71,7 +75,7 @@ class PackedProducts:
         return (norm2 > 0).astype(np.float64) if self._normalised else norm2
 
     def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
-        """Put inner products of features `rows` and `cols` where `out` is NaN."""
+        """Write inner products of features `rows` and `cols` where `out` is NaN."""
         self._keep(cols)
         places = np.array([self._places[k] for k in cols.tolist()], dtype=np.int64)
         missing = np.isnan(out)
@@ -80,7 +84,7 @@ class PackedProducts:
             self._normalise(rows, cols, out, missing)
 
     def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the inner products of features `rows` and `cols`; nothing is kept."""
+        """Return the inner products of features `rows` and `cols`; keep nothing."""
         out = np.full((rows.size, cols.size), np.nan)
         self._multiply(rows, self._pack(cols), np.arange(cols.size), out)
         if self._normalised:
@@ -94,7 +98,7 @@ class PackedProducts:
     def _multiply(
         self, rows: IntArray, packed: FloatArray, places: IntArray, out: FloatArray
     ) -> None:
-        """Multiply the matrices of `rows` by some that are packed, where `out` is NaN."""
+        """Write inner products of `rows` with packed matrices at `places` where `out` is NaN."""
         from hsiclasso.dependence._packed_loops import multiply_packed
 
         def fill(part: slice) -> None:
@@ -107,20 +111,20 @@ class PackedProducts:
             pass
 
     def _keep(self, wanted: IntArray) -> None:
-        """Make the packed matrices of features for good, unless they are there."""
+        """Make the packed matrices of features and keep them, unless they are already kept."""
         missing = [k for k in dict.fromkeys(wanted.tolist()) if k not in self._places]
         if not missing:
             return
         first, stop = len(self._places), len(self._places) + len(missing)
         if stop > len(self._kept):
-            room = np.empty((max(stop, 2 * len(self._kept)), self._kept.shape[1]))
-            room[:first] = self._kept[:first]
-            self._kept = room
+            longer = np.empty((max(stop, 2 * len(self._kept)), self._kept.shape[1]))
+            longer[:first] = self._kept[:first]
+            self._kept = longer
         self._kept[first:stop] = self._pack(np.array(missing))
         self._places |= dict(zip(missing, range(first, stop), strict=True))
 
     def _pack(self, wanted: IntArray) -> FloatArray:
-        """Make the packed matrices of features, (k, p), and note their norms."""
+        """Make the packed matrices of features, (k, p), and store their norms."""
         from hsiclasso.dependence._packed_loops import pack
 
         out, norm2 = np.empty((wanted.size, self._kept.shape[1])), np.empty(wanted.size)

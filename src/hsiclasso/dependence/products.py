@@ -1,4 +1,4 @@
-"""Inner products of the features' matrices by their factors, which are made when needed."""
+"""Inner products of the features' matrices, from factors that are made when needed."""
 
 from __future__ import annotations
 
@@ -16,30 +16,25 @@ from hsiclasso.kernels.markov import LaplaceMatrix
 
 __all__ = ["FactorProducts", "ScaledColumns"]
 
-#: Bytes of factors that are remembered: an eighth of what the table takes in double precision,
-#: between these limits. Those kept for good count too, but leave the others the least.
+#: Least and largest size of the cache of factors in bytes. In between it is an eighth of the size
+#: of the table in double precision. Kept factors reduce the cache, but not below its least size.
 _CACHE_BYTES = (32 * 2**20, 512 * 2**20)
-#: Where columns are many and short, more of them: so many bytes for each, up to twice the least.
+#: With many short columns, the least size is this number of bytes per column, at most doubled.
 _CACHE_PER_COLUMN = 6400
-#: Bytes of scaled columns that are remembered.
+#: Largest total size of the scaled columns that are kept, in bytes.
 _COLUMN_BYTES = 1 << 29
-#: Parts of a block that are worth a pool of threads.
+#: Fewest parts of a block for which threads are started.
 _MIN_PARTS = 8
-#: Shares of the samples that threads take when columns are few.
+#: Number of shares into which the samples are divided, for threads, when there are few columns.
 _SHARES = 4
-#: Doubles of stacked factors multiplied at once.
+#: Number of doubles of stacked factors that are multiplied at once.
 _STACK = 1 << 18
-#: Fewest samples multiplied at once.
+#: Fewest samples that are multiplied at once.
 _LEAST_RUN = 256
 
 
 class ScaledColumns:
-    """Features that were read and scaled: once, as long as there is room to remember them.
-
-    Parameters
-    ----------
-    features : Features
-    """
+    """Reads and scales features, and keeps them in memory up to a limit."""
 
     def __init__(self, features: Features) -> None:
         self.features = features
@@ -48,7 +43,7 @@ class ScaledColumns:
         self._lock = threading.Lock()
 
     def __call__(self, wanted: IntArray) -> list[Scaled]:
-        """Return features, read if they were not before."""
+        """Return scaled features; read those that are not in memory."""
         numbers = wanted.tolist()
         with self._lock:
             made = {k: self._known[k] for k in numbers if k in self._known}
@@ -69,11 +64,11 @@ class FactorProducts:
     Parameters
     ----------
     columns : ScaledColumns
-        The features, read when needed.
+        The features, which are read when needed.
     measure : Measure
         Dependence measure.
     n_threads : int
-        Threads that large blocks are computed on.
+        Number of threads for large blocks.
     """
 
     def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:
@@ -89,15 +84,15 @@ class FactorProducts:
         self._free_bytes = int(np.clip(features.source.n_stored, least, most)) - least
         self._cached_bytes = 0
         self._norm2: dict[int, float] = {}
-        # a stack of factors, of rank 16 or so, should stay small
+        # a stack of factors should be small; a typical rank is 16
         self._step = max(1, _STACK // (16 * features.n_samples))
         self._many = _MIN_PARTS * self._step
         self._lock = threading.Lock()
 
     def matrices(self, wanted: IntArray, *, keep: bool = False) -> list[Matrix]:
-        """Return the matrices of some features, made or remembered.
+        """Return the matrices of some features; make those that are not in memory.
 
-        With `keep` they are remembered for good, else as long as there is room.
+        With `keep` they stay in memory. Otherwise the cache may drop them.
         """
         numbers = wanted.tolist()
         with self._lock:
@@ -120,11 +115,11 @@ class FactorProducts:
         unknown = np.array([k for k in numbers if k not in self._norm2], dtype=np.int64)
         parts = self._parts(unknown)
         for _ in self._threads(unknown).map(self.matrices, parts):
-            pass  # making a matrix notes its norm
+            pass  # making a matrix stores its norm
         return np.array([self._norm2[k] for k in numbers])
 
     def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
-        """Put inner products of features `rows` and `cols` where `out` is NaN.
+        """Write inner products of features `rows` and `cols` where `out` is NaN.
 
         The factors of `cols` are kept.
         """
@@ -133,9 +128,9 @@ class FactorProducts:
             out[np.ix_(alike, missing)] = fresh
 
     def inner_products(self, rows: IntArray, cols: IntArray, *, keep: bool = False) -> FloatArray:
-        """Return the inner products of features `rows` and `cols`, whose factors may be kept."""
+        """Return the inner products of features `rows` and `cols`; `keep` the factors of `cols`."""
         right, threads = self.matrices(cols, keep=keep), self._threads(rows)
-        # few columns are shared out among threads by samples, many by columns
+        # threads share out the features if there are many, and the samples otherwise
         spare = Threads(1 if threads.n_threads > 1 else self._n_threads)
 
         def multiply(part: IntArray) -> FloatArray:
@@ -144,14 +139,15 @@ class FactorProducts:
         return np.concatenate(list(threads.map(multiply, self._parts(rows))))
 
     def _parts(self, rows: IntArray) -> list[IntArray]:
-        """Cut features into parts whose stacked factors are small; none is one empty part."""
+        """Cut features into parts with small stacked factors; no features give one empty part."""
         return np.split(rows, range(self._step, rows.size, self._step))
 
     def _threads(self, rows: IntArray) -> Threads:
-        """Return the threads for so many features: a few products are done before they start."""
+        """Return the threads for some features; one if starting threads would take longer."""
         return Threads(self._n_threads if rows.size >= self._many else 1)
 
     def _recall(self, number: int, keep: bool) -> Matrix:
+        """Return a matrix that is in memory; with `keep`, move it out of the cache."""
         if number in self._kept:
             return self._kept[number]
         if keep:
@@ -163,6 +159,7 @@ class FactorProducts:
         return self._cache[number]
 
     def _remember(self, number: int, matrix: Matrix, keep: bool) -> None:
+        """Store a new matrix and its norm."""
         self._norm2[number] = matrix.norm**2
         if keep:
             self._keep(number, matrix)
@@ -172,21 +169,21 @@ class FactorProducts:
             self._forget()
 
     def _keep(self, number: int, matrix: Matrix) -> None:
-        """Remember a matrix for good, in room that others could have had."""
+        """Keep a matrix in memory; the cache becomes smaller."""
         self._kept[number] = matrix
         self._free_bytes -= matrix.nbytes
         self._forget()
 
     def _forget(self) -> None:
-        """Forget the matrices that were asked for longest ago, until the others have room."""
-        room = self._least_bytes + max(0, self._free_bytes)
-        while self._cached_bytes > room and self._cache:
+        """Drop the least recently used matrices until the cache is small enough."""
+        limit = self._least_bytes + max(0, self._free_bytes)
+        while self._cached_bytes > limit and self._cache:
             _, oldest = self._cache.popitem(last=False)
             self._cached_bytes -= oldest.nbytes
 
 
 def _patterns(unknown: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield rows of a block that lack the same columns, with these columns."""
+    """Yield groups of rows in which the same columns are unknown, with these columns."""
     if (unknown == unknown[:1]).all():
         yield np.arange(len(unknown)), np.flatnonzero(unknown[0])
         return
@@ -197,7 +194,7 @@ def _patterns(unknown: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
 
 
 def inner_products(left: list[Matrix], right: list[Matrix], threads: Threads) -> FloatArray:
-    """Inner products of matrices, factored or known by their products."""
+    """Return the inner products of matrices: factors, Laplace matrices or both."""
     rows, cols = (np.array([isinstance(m, Factor) for m in side]) for side in (left, right))
     out = np.zeros((len(left), len(right)))
     above, beside = ([m for m in side if isinstance(m, Factor)] for side in (left, right))
@@ -213,21 +210,22 @@ def inner_products(left: list[Matrix], right: list[Matrix], threads: Threads) ->
 
 
 def _with_recursion(other: Matrix, matrix: LaplaceMatrix) -> float:
+    """Return the inner product of any matrix with a Laplace matrix."""
     if isinstance(other, LaplaceMatrix):
         return matrix.inner(other)
     return matrix.energy(other.rows)
 
 
 def _energies(left: list[Factor], right: list[Factor], threads: Threads) -> FloatArray:
-    """Squared Frobenius norms of ``F_k F_l'`` for k in `left` and l in `right`.
+    """Return the squared Frobenius norms of ``F_k F_l'`` for k in `left` and l in `right`.
 
-    The products are summed over runs of samples, so that stacked factors stay in cache.
+    The products are summed over runs of samples, because stacked factors of a run fit in the cache.
     """
     (left_rows, left_starts), (right_rows, right_starts) = _stack(left), _stack(right)
     n = left_rows[0].shape[1]
     height = sum(map(len, left_rows)) + sum(map(len, right_rows))
     run = max(_LEAST_RUN, _STACK // height)
-    # the shares do not depend on the number of threads, so that sums do not either
+    # the shares, and therefore the rounding errors, do not depend on the number of threads
     share = run * -(-n // (run * _SHARES))
 
     def multiply(start: int) -> FloatArray:
@@ -245,8 +243,8 @@ def _energies(left: list[Factor], right: list[Factor], threads: Threads) -> Floa
 
 
 def _stack(factors: list[Factor]) -> tuple[list[FloatArray], IntArray]:
-    """Rows of factors, and where each begins if they are stacked."""
-    # the factor of a constant column has no rows: a row of zeros stands for it
+    """Return the rows of factors, and the first row of each factor in the stack."""
+    # reduceat cannot sum over no rows: a row of zeros replaces the factor of a constant column
     rows = [f.rows if len(f.rows) else np.zeros((1, f.rows.shape[1])) for f in factors]
     ranks = np.array([len(part) for part in rows])
     return rows, np.cumsum(ranks) - ranks

@@ -1,4 +1,4 @@
-"""The seam: features and a target become the quadratic problem that solvers see."""
+"""The seam: features and a target become the quadratic problem that solvers work on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsiclasso.dependence.entries import Entries
 from hsiclasso.dependence.features import Features, Scaled
 from hsiclasso.dependence.packed import PackedProducts, can_be_packed
 from hsiclasso.dependence.products import FactorProducts, ScaledColumns
-from hsiclasso.dependence.relevance import Found, RelevancePass
+from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
 from hsiclasso.dependence.screening import Screened, ScreeningPass, can_be_screened
 from hsiclasso.kernels import Factor, Measure
@@ -22,12 +22,12 @@ from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
 
 __all__ = ["Problem", "Progress", "relate"]
 
-#: Called with the name of the stage, the number of units done and the number in all.
+#: Called with the name of the stage, the number of features done and their total number.
 Progress = Callable[[str, int, int], None]
 
-#: Selected features that neighbours are looked for at once: rows of a target of the pass.
+#: Number of features whose neighbours are searched for in one pass, as targets of the pass.
 _AT_ONCE = 16
-#: Relative error of the matrices whose similarity is found.
+#: Relative error of the matrices whose similarity is computed.
 _SIMILARITY_ERROR = 1e-4
 
 
@@ -51,16 +51,16 @@ def relate(
         Matrix of the target, for the same measure and samples.
     measure : Measure
     runner : Runner, optional
-        Who runs the blocks of the pass; by default threads.
+        Runs the blocks of the pass; by default threads.
     n_threads : int
-        Threads of the default runner, and of large blocks of the redundancy. Call it with BLAS
-        limited to one thread.
+        Number of threads of the default runner, and for large blocks of the redundancy. The caller
+        should limit BLAS to one thread.
     screen : int, default=0
-        If it is positive, an upper bound may stand for the relevance of all but about so many
-        features, where that is faster. A path of non-negative weights needs no more, and
-        `Problem.sharpen` makes relevances exact.
+        If it is positive, about this many relevances are exact, and the others may be upper bounds
+        where that is faster. Upper bounds are enough for a path of non-negative weights.
+        `Problem.sharpen` makes them exact.
     progress : callable, optional
-        Told how far the pass is.
+        Called after every block of the pass.
 
     Returns
     -------
@@ -72,15 +72,15 @@ def relate(
     if screen and can_be_screened(features, target, measure):
         parts = list(_run(ScreeningPass(work), runner, progress, "relevance"))
         return Problem(work, Screened.together(parts), runner, n_threads, screen)
-    found = Found.together(list(_run(work, runner, progress, "relevance")))
-    return Problem(work, Screened.exactly(found), runner, n_threads)
+    result = PassResult.together(list(_run(work, runner, progress, "relevance")))
+    return Problem(work, Screened.exactly(result), runner, n_threads)
 
 
 def _run(work: Any, runner: Runner, progress: Progress | None, stage: str) -> Iterator[Any]:
-    """Run the blocks of a pass over the table, and yield what they find."""
+    """Run the blocks of a pass over the table, and yield their results."""
     done, blocks = 0, work.blocks()
-    for part, found in zip(blocks, runner.map(work, blocks), strict=True):
-        yield found
+    for part, result in zip(blocks, runner.map(work, blocks), strict=True):
+        yield result
         done += part.stop - part.start
         if progress is not None:
             progress(stage, done, blocks[-1].stop)
@@ -94,11 +94,11 @@ class Problem:
     features : Features
     measure : Measure
     linear : ndarray of shape (d,)
-        Relevance b of every feature; an upper bound on it where `exact` is False.
+        Relevance b of every feature, or an upper bound on it where `exact` is False.
     relevance : ndarray of shape (d,)
-        The same, with an estimate in place of an upper bound.
+        Relevance b of every feature, or an estimate of it where `exact` is False.
     exact : ndarray of bool of shape (d,)
-        Whether the relevance of a feature is known to `features.gram_error`.
+        Whether the error of a feature's relevance is at most `features.gram_error`.
     target_norm2 : float
         Squared Frobenius norm of the target's matrix.
     varies : ndarray of bool of shape (d,)
@@ -116,12 +116,12 @@ class Problem:
         self.features = features = exact_pass.features
         self.measure = measure = exact_pass.measure
         self.linear: FloatArray = screened.upper
-        self.relevance: FloatArray = screened.found.relevance[:, 0].copy()
+        self.relevance: FloatArray = screened.result.relevance[:, 0].copy()
         self.exact: BoolArray = screened.exact
         self.target_norm2 = exact_pass.target.norm2
-        self.varies: BoolArray = screened.found.varies
-        self.observed: IntArray = screened.found.observed
-        self.error = float(screened.found.error.max(initial=0.0))
+        self.varies: BoolArray = screened.result.varies
+        self.observed: IntArray = screened.result.observed
+        self.error = float(screened.result.error.max(initial=0.0))
         self._pass = exact_pass
         self._runner = runner
         self._threads = Threads(n_threads)
@@ -134,17 +134,18 @@ class Problem:
         self._sharpen_first(n_exact)
 
     def sharpen(self, wanted: IntArray) -> bool:
-        """Make the relevance of some features exact; tell whether that of any was not."""
-        rough = wanted[~self.exact[wanted]]
-        if not rough.size:
+        """Make the relevance of some features exact; return whether any was only a bound."""
+        bounded = wanted[~self.exact[wanted]]
+        if not bounded.size:
             return False
-        # as many again as there are, so that a path that goes far is solved a few times only
-        self._sharpen(np.union1d(rough, self._largest(int(np.count_nonzero(self.exact)))))
+        # add as many as are exact already: a path that goes far is then solved only a few times
+        more = self._largest(int(np.count_nonzero(self.exact)))
+        self._sharpen(np.union1d(bounded, more))
         self._sharpen_first(1)
         return True
 
     def _sharpen_first(self, number: int) -> None:
-        """Make the largest relevances exact, until the largest of all is certain."""
+        """Make the largest bounds exact, `number` at a time, until the largest value is exact."""
         while not self.exact.all():
             self._sharpen(self._largest(number))
             if self.linear[self.exact].max() >= self.linear[~self.exact].max(initial=-np.inf):
@@ -152,20 +153,21 @@ class Problem:
 
     def _largest(self, number: int) -> IntArray:
         """Return the features with the largest bounds among those that are not exact."""
-        rough = np.flatnonzero(~self.exact)
-        if rough.size <= number:
-            return rough
-        return rough[np.argpartition(-self.linear[rough], number)[:number]]
+        bounded = np.flatnonzero(~self.exact)
+        if bounded.size <= number:
+            return bounded
+        return bounded[np.argpartition(-self.linear[bounded], number)[:number]]
 
-    def _sharpen(self, rough: IntArray) -> None:
-        parts = np.array_split(np.sort(rough), -(-rough.size // self._pass.width))
+    def _sharpen(self, bounded: IntArray) -> None:
+        """Replace the bounds of some features by their exact relevance."""
+        parts = np.array_split(np.sort(bounded), -(-bounded.size // self._pass.width))
 
-        def work(part: IntArray) -> Found:
+        def work(part: IntArray) -> PassResult:
             return self._pass.relate_scaled(self._columns(part))
 
-        for part, found in zip(parts, self._threads.map(work, parts), strict=True):
-            self.relevance[part] = self.linear[part] = found.relevance[:, 0]
-            self.error = max(self.error, float(found.error.max()))
+        for part, result in zip(parts, self._threads.map(work, parts), strict=True):
+            self.relevance[part] = self.linear[part] = result.relevance[:, 0]
+            self.error = max(self.error, float(result.error.max()))
             self.exact[part] = True
 
     def diagonal(self, rows: IntArray) -> FloatArray:
@@ -175,8 +177,8 @@ class Problem:
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         r"""Return :math:`G_{kl} = \langle A_k, A_l\rangle` for k in `rows` and l in `cols`.
 
-        An entry is computed once. What was made of `cols`, which a solver asks for again and
-        again, is kept.
+        An entry is computed only once. The matrices of `cols` are kept, because a solver asks for
+        the same columns again and again.
         """
         out = self._entries.recall(rows, cols)
         if np.isnan(out).any():
@@ -185,37 +187,36 @@ class Problem:
         return out
 
     def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return the same as `block`, for entries that are asked for once: nothing is kept."""
+        """Return the same as `block`, but keep nothing: for entries that are needed once."""
         return self._products.inner_products(rows, cols)
 
     def scaled(self, wanted: IntArray) -> list[Scaled]:
-        """Return features on the scale of their kernels, read if they were not before."""
+        """Return features on the scale of their kernels; read those that are not in memory."""
         return self._columns(wanted)
 
     def nearest(
         self, wanted: IntArray, number: int, progress: Progress | None = None
     ) -> list[list[tuple[int, float]]]:
-        r"""Find the features that are most similar to some others, among all of them.
+        r"""Find the features of the table that are most similar to each wanted feature.
 
-        The similarity of two features is :math:`G_{kl} / \sqrt{G_{kk} G_{ll}}`, here to an error
-        of 1e-4. One more pass over the table compares every feature with the wanted ones: it
-        costs as much as the pass for the relevance would if the target had eight rows or so for
-        each wanted feature.
+        The similarity of two features is :math:`G_{kl} / \sqrt{G_{kk} G_{ll}}`, with an error of at
+        most 1e-4. Another pass over the table compares every feature with the wanted ones. It
+        takes as long as the pass for a target with about eight rows for each wanted feature.
 
         Returns
         -------
         list of list of (int, float)
-            For each wanted feature, `number` others with their similarities, nearest first.
+            For each wanted feature, `number` others with their similarities, most similar first.
         """
-        found: list[list[tuple[int, float]]] = []
+        neighbours: list[list[tuple[int, float]]] = []
         for start in range(0, wanted.size, _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
             for k, row in zip(some.tolist(), self._similarity(some, progress).T, strict=True):
                 row[k] = -np.inf
                 # ties go to the feature that comes first
                 near = np.argsort(-row, kind="stable")[: min(number, row.size - 1)]
-                found.append([(int(j), float(row[j])) for j in near])
-        return found
+                neighbours.append([(int(j), float(row[j])) for j in near])
+        return neighbours
 
     def _similarity(self, wanted: IntArray, progress: Progress | None) -> FloatArray:
         """Return the similarity (d, w) of every feature with the wanted ones."""
@@ -237,5 +238,5 @@ class Problem:
         for which, target in passes:
             work = RelevancePass(features, target, measure)
             parts = list(_run(work, self._runner, progress, "neighbours"))
-            out[:, which] = Found.together(parts).relevance
+            out[:, which] = PassResult.together(parts).relevance
         return out

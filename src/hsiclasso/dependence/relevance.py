@@ -1,10 +1,10 @@
 r"""The one pass over the table: relevance :math:`b_k = \langle A_k, T\rangle` of every feature.
 
-A block of columns is read, brought to the scale of its kernel, expanded into terms and compared
-with the target; what is found is returned, and nothing is shared between blocks. Columns reach
-their kernel as values with weights. Where a column has few distinct values, as small integers and
-most sparse columns do, only sums of the target's rows over the samples of each value are needed
-(`hsiclasso.dependence.atoms`). A missing value is one without weight.
+The pass reads a block of columns, brings it to the scale of its kernel, expands it into terms and
+multiplies the terms with the target's rows. It returns a result for each block; blocks share
+nothing. Kernels receive columns as values with weights, and a missing value has weight 0. Columns
+of small integers and most sparse columns have few distinct values. They need only the sums of the
+target's rows over the samples of each value (`hsiclasso.dependence.atoms`).
 """
 
 from __future__ import annotations
@@ -29,65 +29,53 @@ from hsiclasso.kernels.factor import Refinement
 from hsiclasso.kernels.markov import laplace_matrix
 from hsiclasso.targets.matrix import DENSE, TargetMatrix
 
-__all__ = ["Found", "RelevancePass"]
+__all__ = ["PassResult", "RelevancePass"]
 
-#: Columns in one of the forms in which they are stored.
+#: Columns in one of their two forms.
 AnyColumns = DenseColumns | AtomColumns
 
-#: Entries of the table in one block, if they are numbers of eight bytes.
+#: Number of entries of the table in one block of eight-byte numbers.
 _BLOCK = 1 << 18
-#: The same if they are of one byte, for which tables are made once per block.
-_BYTES = 1 << 24
-#: Blocks that a small table is cut into, if each has so many features.
-_FEWEST, _NARROW = 4, 256
-#: Fewest features in a block of many samples, for each of which some steps are in Python.
-_LEAST = 4
-#: Bounds that exceed the error so many times call for exact norms.
-_HOPELESS = 100.0
+#: The same for one-byte integers. It is larger, because some tables are computed for every block.
+_INTEGER_BLOCK = 1 << 24
+#: A small table is cut into this many blocks ...
+_MIN_BLOCKS = 4
+#: ... as long as each block has at least this many features.
+_MIN_FEATURES = 256
+#: Fewest features in a block, even if there are many samples: every block takes some Python steps.
+_LEAST_WIDTH = 4
+#: If an error bound exceeds the allowed error by this factor, the exact norm is computed.
+_FAR_TOO_LARGE = 100.0
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the pass finds for some features.
+class PassResult:
+    """Results of the pass for some features."""
 
-    Attributes
-    ----------
-    relevance : ndarray of shape (k, m)
-        Inner products with each of m targets.
-    error : ndarray of shape (k,)
-        Bound on the relative error of A_k.
-    varies : ndarray of bool of shape (k,)
-    observed : ndarray of int of shape (k,)
-        Samples on which a feature is not missing.
-    """
-
+    #: Inner products of A_k with the matrices of m targets, shape (k, m).
     relevance: FloatArray
+    #: Bound on the relative error of A_k, shape (k,).
     error: FloatArray
+    #: Whether a feature varies, shape (k,).
     varies: BoolArray
+    #: Number of samples on which a feature is not missing, shape (k,).
     observed: IntArray
 
     @classmethod
-    def nothing(cls, size: int, n_targets: int, n_samples: int) -> Found:
-        """Return results to be filled in."""
+    def empty(cls, size: int, n_targets: int, n_samples: int) -> PassResult:
+        """Return a result of zeros, to be filled in."""
         varies = np.zeros(size, dtype=bool)
         return cls(np.zeros((size, n_targets)), np.zeros(size), varies, np.full(size, n_samples))
 
     @classmethod
-    def together(cls, parts: list[Found]) -> Found:
-        """Join the results of blocks."""
+    def together(cls, parts: list[PassResult]) -> PassResult:
+        """Concatenate the results of blocks."""
         fields = ("relevance", "error", "varies", "observed")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
 
 
 class RelevancePass:
-    """Relates blocks of features to a target; an instance can be called from any thread.
-
-    Parameters
-    ----------
-    features : Features
-    target : TargetMatrix
-    measure : Measure
-    """
+    """Relates blocks of features to a target; an instance can be called from any thread."""
 
     def __init__(self, features: Features, target: TargetMatrix, measure: Measure) -> None:
         self.features = features
@@ -96,12 +84,12 @@ class RelevancePass:
         self.samples = features.samples
         self.n_targets = len(getattr(target, "starts", (0,)))
         self._check_recursions()
-        first = slice(0, 0)  # nothing is read
-        self.small = target.factored and features.source.levels(first) is not None
-        self.sparse = target.factored and features.source.stored(first) is not None
+        no_columns = slice(0, 0)  # ask for the storage only, read nothing
+        self.has_levels = target.factored and features.source.levels(no_columns) is not None
+        self.is_sparse = target.factored and features.source.stored(no_columns) is not None
 
     def _check_recursions(self) -> None:
-        """Raise if kernels that have recursions would need factors of full rank too large."""
+        """Raise if a Laplace kernel would need factors of full rank for too many samples."""
         n = self.samples.n
         full = [k for k in self.features.kernels if k.has_recursion and not self._by_recursion(k)]
         if full and n > DENSE:
@@ -112,85 +100,90 @@ class RelevancePass:
             )
 
     def _by_recursion(self, kernel: Kernel) -> bool:
+        """Whether the recursions of a kernel replace its terms."""
         usable = self.target.knows_recursions and not self.measure.regularisation
         return kernel.has_recursion and usable
 
     @cached_property
     def rows(self) -> TargetRows:
-        """The target's rows in the form in which blocks are multiplied with them."""
+        """The target's rows, in the form for products with blocks of numbers."""
         return TargetRows.of(self.target, self.samples)
 
     @cached_property
     def atoms(self) -> Atoms:
-        """The target's rows in the form in which they are summed by value."""
+        """The target's rows, in the form for sums over the samples of each value."""
         return Atoms(self.rows, self.samples)
 
     @property
     def width(self) -> int:
-        """Columns of numbers that are related at once."""
-        return max(_LEAST, _BLOCK // self.samples.n)
+        """Number of columns of numbers that are related at once."""
+        return max(_LEAST_WIDTH, _BLOCK // self.samples.n)
 
     def blocks(self) -> list[slice]:
-        """Cut the features into blocks that are read at once."""
+        """Cut the features into blocks; each block is read at once."""
         n, d = self.features.n_samples, self.features.n_features
-        entries = _BYTES if self.small else _BLOCK
-        if self.sparse:  # so many stored ones
+        entries = _INTEGER_BLOCK if self.has_levels else _BLOCK
+        if self.is_sparse:  # count stored entries only
             stored = max(1, self.features.source.n_stored)
-            entries = min(_BYTES, _BLOCK * n * self.features.source.n_features // stored)
-        # blocks of even size, and of small tables as many as keep a few threads busy
-        n_blocks = max(-(-d // max(entries // n, _LEAST)), min(_FEWEST, d // _NARROW), 1)
+            entries = min(_INTEGER_BLOCK, _BLOCK * n * self.features.source.n_features // stored)
+        # a small table gets a few blocks too, for several threads; all blocks have similar sizes
+        n_blocks = -(-d // max(entries // n, _LEAST_WIDTH))
+        n_blocks = max(n_blocks, min(_MIN_BLOCKS, d // _MIN_FEATURES), 1)
         width = -(-d // n_blocks)
         return [slice(start, min(d, start + width)) for start in range(0, d, width)]
 
-    def __call__(self, part: slice) -> Found:
+    def __call__(self, part: slice) -> PassResult:
         """Relate a block of features."""
         numbers = np.arange(part.start, part.stop)
-        found = Found.nothing(numbers.size, self.n_targets, self.samples.n)
+        result = PassResult.empty(numbers.size, self.n_targets, self.samples.n)
         try:
             for kernel, places in self.features.by_kernel(numbers):
-                for columns, some in self._stored(kernel, numbers, places, found):
-                    self._relate(kernel, columns, some, found)
+                for columns, some in self._stored(kernel, numbers, places, result):
+                    self._relate(kernel, columns, some, result)
         except InvalidInputError:
-            # features of one kernel are read together: another may have the first bad column
+            # report the first bad column; another kernel's features may contain an earlier one
             self.features.check_in_order(part)
             raise
         for feature in self.features.joint:
             if part.start <= feature < part.stop:
-                self._joint(self.features.scaled_joint(feature), feature - part.start, found)
-        return found
+                self._joint(self.features.scaled_joint(feature), feature - part.start, result)
+        return result
 
     def relate_values(
-        self, kernel: Kernel, values: FloatArray, places: IntArray, found: Found
+        self, kernel: Kernel, values: FloatArray, places: IntArray, result: PassResult
     ) -> None:
-        """Relate columns (k, n) of numbers, which are overwritten, as features at some places."""
-        for columns, some in self._numbers(kernel, values, places, found):
-            self._relate(kernel, columns, some, found)
+        """Relate columns (k, n) of numbers and write the results at `places`.
 
-    def relate_scaled(self, scaled: list[Scaled]) -> Found:
-        """Relate features of one column each that were read, scaled and seen to vary."""
-        found = Found.nothing(len(scaled), self.n_targets, self.samples.n)
+        The columns are overwritten.
+        """
+        for columns, some in self._numbers(kernel, values, places, result):
+            self._relate(kernel, columns, some, result)
+
+    def relate_scaled(self, scaled: list[Scaled]) -> PassResult:
+        """Relate scaled features of one column each, all of which vary."""
+        result = PassResult.empty(len(scaled), self.n_targets, self.samples.n)
         columns = DenseColumns(
             np.concatenate([one.z for one in scaled]), self.samples.shares, scaled=True
         )
-        found.varies[:] = True
-        self._relate(scaled[0].kernel, columns, np.arange(len(scaled)), found)
-        return found
+        result.varies[:] = True
+        self._relate(scaled[0].kernel, columns, np.arange(len(scaled)), result)
+        return result
 
     def _stored(
-        self, kernel: Kernel, numbers: IntArray, places: IntArray, found: Found
+        self, kernel: Kernel, numbers: IntArray, places: IntArray, result: PassResult
     ) -> Iterator[tuple[AnyColumns, IntArray]]:
-        """Yield columns in the cheapest form in which they are stored, with their places.
+        """Yield columns in the form that is cheapest for their storage, with their places.
 
-        `numbers` are the features of the block; the columns are those at `places` among them.
+        `numbers` are the features of the block. The columns are those of ``numbers[places]``.
         """
         source, chosen = self.features.source, self.features.columns(numbers[places])
         rest = np.arange(places.size)
         if not places.size:
             return
-        if self._by_recursion(kernel) or not (self.small or self.sparse):
-            yield from self._dense(kernel, rest, places, found, numbers, None)
+        if self._by_recursion(kernel) or not (self.has_levels or self.is_sparse):
+            yield from self._dense(kernel, rest, places, result, numbers, None)
             return
-        if self.small:
+        if self.has_levels:
             codes: Any = source.levels(chosen)
             counted = self.atoms.of_integers(codes, always=kernel.full_rank)
         else:
@@ -198,22 +191,22 @@ class RelevancePass:
             codes = sparse.csc_array(
                 (stored[2], stored[1], stored[0]), shape=(self.samples.n, places.size)
             )
-            whole = math.isfinite(np.vdot(stored[2], stored[2]))
-            counted = self.atoms.of_stored_integers(stored) if whole else []
+            finite = math.isfinite(np.vdot(stored[2], stored[2]))
+            counted = self.atoms.of_stored_integers(stored) if finite else []
         for which, columns in counted:
             yield columns, places[which]
             rest = np.setdiff1d(rest, which, assume_unique=True)
-        if self.sparse and whole and not kernel.full_rank:
+        if self.is_sparse and finite and not kernel.full_rank:
             for which, columns in self.atoms.of_stored(stored, rest):
                 yield columns, places[rest[which]]
             rest = rest[self.atoms.too_long(stored, rest)]
-        yield from self._dense(kernel, rest, places, found, numbers, codes)
+        yield from self._dense(kernel, rest, places, result, numbers, codes)
 
     def _dense(
-        self, kernel: Kernel, rest: IntArray, places: IntArray, found: Found, numbers: IntArray,
-        table: Any,
+        self, kernel: Kernel, rest: IntArray, places: IntArray, result: PassResult,
+        numbers: IntArray, table: Any,
     ) -> Iterator[tuple[AnyColumns, IntArray]]:  # fmt: skip
-        """Yield some of the columns as blocks of numbers, read anew or from what was read."""
+        """Yield some of the columns as blocks of numbers, from `table` or read from the source."""
         for start in range(0, rest.size, self.width):
             some = rest[start : start + self.width]
             if table is None:
@@ -223,28 +216,30 @@ class RelevancePass:
                 part = part.toarray() if sparse.issparse(part) else part
                 values = np.ascontiguousarray(part.T, dtype=np.float64)
                 self.features.check_values(values, self.features.first[numbers[places[some]]])
-            yield from self._numbers(kernel, values, places[some], found)
+            yield from self._numbers(kernel, values, places[some], result)
 
     def _numbers(
-        self, kernel: Kernel, values: FloatArray, places: IntArray, found: Found
+        self, kernel: Kernel, values: FloatArray, places: IntArray, result: PassResult
     ) -> Iterator[tuple[AnyColumns, IntArray]]:
-        """Yield columns (k, n) of numbers: few whole ones counted, incomplete ones apart."""
+        """Yield columns (k, n) of numbers in three forms.
+
+        Columns of few whole numbers become atoms. Columns with and without missing values are
+        separate blocks.
+        """
         known = ~np.isnan(values) if self.features.least_observed else None
         gaps: BoolArray = np.zeros(len(values), dtype=bool)
         if known is not None:
             gaps = np.asarray(~np.all(known, axis=1))
-            found.observed[places] = known.sum(axis=1)
+            result.observed[places] = known.sum(axis=1)
         few = np.zeros(len(values), dtype=bool)
         if self.target.factored and not self._by_recursion(kernel):
-            # removed functions are orthonormal on all samples only, unless it is the constant
+            # with covariates, atoms need complete columns: only then are removed rows orthonormal
             counted = np.where(gaps, self.samples.covariates is None, kernel.full_rank)
             few[counted] = few_whole_numbers(values[counted])
-        enough = found.observed[places] >= self.features.least_observed
+        enough = result.observed[places] >= self.features.least_observed
         for which in (few & enough & gaps, few & ~gaps):
             if which.any():
-                every = np.ones(np.count_nonzero(which), dtype=bool)
-                for _, columns in self.atoms.of_numbers(values[which], every):
-                    yield columns, places[which]
+                yield self.atoms.of_whole_numbers(values[which]), places[which]
         complete = ~few & ~gaps
         if complete.any():
             some = values if complete.all() else values[complete]
@@ -255,73 +250,76 @@ class RelevancePass:
             fill_missing(some)
             yield DenseColumns(some, self.samples.shares * seen, seen), places[partial]
 
-    def _joint(self, one: Scaled, place: int, found: Found) -> None:
+    def _joint(self, one: Scaled, place: int, result: PassResult) -> None:
         """Relate a feature of several columns."""
-        found.observed[place] = np.count_nonzero(one.samples.shares)
+        result.observed[place] = np.count_nonzero(one.samples.shares)
         if one.varies:
             known = None if one.samples is self.samples else one.samples.shares > 0
             columns = JointColumns(one.z, one.samples.shares, known, scaled=True)
-            self._relate(one.kernel, columns, np.array([place]), found)
+            self._relate(one.kernel, columns, np.array([place]), result)
 
-    def _relate(self, kernel: Kernel, columns: AnyColumns, places: IntArray, found: Found) -> None:
-        """Relate columns by their terms, longer ones for those that need them."""
-        if columns.few:
+    def _relate(
+        self, kernel: Kernel, columns: AnyColumns, places: IntArray, result: PassResult
+    ) -> None:
+        """Relate columns by their terms; expand again those whose error is too large."""
+        if columns.needs_no_terms:
             assert isinstance(columns, AtomColumns)
             varies, relevance = columns.relevance(kernel, self.measure, self.rows)
-            found.varies[places], found.relevance[places] = varies, relevance
+            result.varies[places], result.relevance[places] = varies, relevance
             return
         varying = np.flatnonzero(columns.scale(kernel))
-        found.varies[places[varying]] = True
+        result.varies[places[varying]] = True
         if self._by_recursion(kernel):
             for j in varying.tolist():
-                found.relevance[places[j]] = self._recursion(columns, j)
+                result.relevance[places[j]] = self._recursion(columns, j)
             return
         totals, error = columns.totals(), self.features.gram_error
-        limits = (totals * columns.spread())[varying]
+        limits = (totals * columns.tolerance())[varying]
         refinement = Refinement(varying.size, self.measure.usual_share(error), error)
-        for which, shares, attempt in refinement.rounds():
-            # where a bound from the trace alone is hopeless, the norm itself is worth its price
-            hopeless = refinement.errors[which] > _HOPELESS * error
-            hopeless |= columns.small or attempt > 1
-            for exact in np.unique(hopeless):
-                some = which[hopeless == exact]
-                allowed = (shares * limits[which])[hopeless == exact]
+        for which, shares, number in refinement.rounds():
+            # a bound from the trace may be far too large: then the exact norm is worth its cost
+            by_norm = refinement.errors[which] > _FAR_TOO_LARGE * error
+            by_norm |= columns.cheap_gram or number > 1
+            for exact in np.unique(by_norm):
+                some = which[by_norm == exact]
+                allowed = (shares * limits[which])[by_norm == exact]
                 for terms in columns.expand(kernel, varying[some], allowed):
-                    total = totals[terms.columns]
-                    observed = total / self.samples.total
-                    scale = kernel.observed_scale(observed)
-                    if self.target.factored:
-                        moments = columns.moments(terms, self.rows, self._with_gram(terms, exact))
-                        relevance, bounds = relevance_and_error(
-                            moments.scaled(scale), self.measure, total, self.rows.signs,
-                            self.rows.starts,
-                        )  # fmt: skip
-                    else:
-                        relevance, bounds = self._by_products(columns, terms, scale)
-                    relevance = (
-                        relevance * np.asarray(self.measure.restoration(observed))[..., None]
+                    relevance, bounds = self._by_terms(
+                        kernel, columns, terms, totals[terms.columns], exact
                     )
-                    found.relevance[places[terms.columns]] = relevance
-                    found.error[places[terms.columns]] = bounds
-            refinement.errors[which] = found.error[places[varying[which]]]
+                    result.relevance[places[terms.columns]] = relevance
+                    result.error[places[terms.columns]] = bounds
+            refinement.errors[which] = result.error[places[varying[which]]]
 
-    def _with_gram(self, terms: Terms, exact: bool) -> bool:
-        """Tell whether products of the terms with each other are needed."""
-        # of terms that leave nothing out, only the norm tells what covariates explain wholly
-        explained = self.samples.covariates is not None and not terms.left.any()
-        return bool(exact or explained or self.measure.needs_gram)
+    def _by_terms(
+        self, kernel: Kernel, columns: AnyColumns, terms: Terms, total: FloatArray, exact: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return relevance and error bounds of columns; `exact` asks for the exact norm."""
+        observed = total / self.samples.total
+        scale = kernel.observed_scale(observed)
+        if self.target.factored:
+            # if covariates may explain a column completely, only its exact norm tells
+            explained = self.samples.covariates is not None and not terms.left_out.any()
+            with_gram = bool(exact or explained or self.measure.needs_gram)
+            moments = columns.moments(terms, self.rows, with_gram).scaled(scale)
+            relevance, bounds = relevance_and_error(
+                moments, self.measure, total, self.rows.signs, self.rows.starts
+            )
+        else:
+            relevance, bounds = self._by_energy(columns, terms, scale)
+        return relevance * np.asarray(self.measure.restoration(observed))[..., None], bounds
 
     def _recursion(self, columns: Any, j: int) -> Any:
-        """Relevance of a scaled column with a Laplace kernel, exactly."""
+        """Return the exact relevance of a scaled column with a Laplace kernel."""
         samples = columns.samples_of(j, self.samples)
         matrix = laplace_matrix(columns.values[j], samples, samples.total / self.samples.total)
-        # only covariates can leave nothing of a column that varies
+        # only covariates can make the matrix of a column that varies zero
         if samples.covariates is not None and not matrix.norm > 0:
             return 0.0
         return self.target.inner(self.measure.finish(matrix))
 
-    def _by_products(self, columns: Any, terms: Terms, scale: Any) -> tuple[FloatArray, FloatArray]:
-        """Relate columns to a target that is known by its products."""
+    def _by_energy(self, columns: Any, terms: Terms, scale: Any) -> tuple[FloatArray, FloatArray]:
+        """Relate columns to a target that has no factor, one by one, by its method `energy`."""
         size = terms.columns.size
         scales = np.broadcast_to(scale, size)
         relevance, bound = np.zeros((size, 1)), np.zeros(size)
@@ -333,12 +331,12 @@ class RelevancePass:
             gram = (rows @ rows.T)[None]
             moments = Moments(
                 np.zeros((1, len(rows), 0)), gram, np.array([trace - np.trace(gram[0])]),
-                terms.left[[j]] * scales[j], np.array([trace]), terms.rank[[j]],
+                terms.left_out[[j]] * scales[j], np.array([trace]), terms.bulk_rank[[j]],
             )  # fmt: skip
             _, bound[j : j + 1] = relevance_and_error(
                 moments, self.measure, np.array([samples.total]), np.zeros(0), (0,)
             )
-            if np.trace(gram[0]) > moments.nothing()[0]:
+            if np.trace(gram[0]) > moments.negligible()[0]:
                 energy = self.target.energy(rows)
                 norm = float(np.linalg.norm(gram)) if self.measure.normalised else 1.0
                 relevance[j] = energy / norm

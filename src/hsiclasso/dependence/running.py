@@ -1,4 +1,4 @@
-"""Who runs independent pieces of work: threads of this process."""
+"""Runners of independent pieces of work. The default runner uses threads of this process."""
 
 from __future__ import annotations
 
@@ -12,37 +12,31 @@ from joblib import effective_n_jobs
 __all__ = ["Runner", "Threads"]
 
 Piece = TypeVar("Piece")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Runner(Protocol):
     """Runs a function on pieces of work."""
 
-    def map(self, work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> Iterator[Found]:
+    def map(self, work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
         """Yield ``work(piece)`` for every piece, in the order of the pieces."""
 
 
 @dataclass(frozen=True)
 class Threads:
-    """Runs pieces of work on threads.
-
-    Parameters
-    ----------
-    n_threads : int
-    """
+    """Runs pieces of work on threads."""
 
     n_threads: int = 1
 
     @classmethod
     def of_jobs(cls, n_jobs: int | None) -> Threads:
-        """Return as many threads as scikit-learn's `n_jobs` stands for."""
+        """Return the number of threads that scikit-learn's `n_jobs` means."""
         return cls(effective_n_jobs(n_jobs))
 
-    def map(self, work: Callable[[Piece], Found], pieces: Sequence[Piece]) -> Iterator[Found]:
+    def map(self, work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
         """Yield ``work(piece)`` for every piece, in the order of the pieces.
 
-        The error of the first piece that fails, or an interruption, cancels those that have
-        not begun.
+        If a piece fails, or the user interrupts, pieces that have not begun are cancelled.
         """
         if self.n_threads <= 1 or len(pieces) <= 1:
             yield from map(work, pieces)

@@ -1,19 +1,19 @@
 r"""A cheap pass that bounds the relevance of every feature from above.
 
-Most features are far from being selected, and all that the path needs of them is an upper bound
-on their relevance. This pass puts the values of a column on a grid (`hsiclasso.kernels.grid`) and
-adds up a short form of the target in single precision. With the feature map :math:`\phi` of the
-kernel, W the total weight of the samples and rows t of the short target :math:`T_1`,
+Most features are far from being selected. The path needs only an upper bound on their relevance.
+This pass puts the values of a column on a grid (`hsiclasso.kernels.grid`) and sums the rows of a
+short form of the target in single precision. Let :math:`\phi` be the feature map of the kernel,
+W the total weight of the samples, and t the rows of the short target :math:`T_1`. Then
 
 .. math:: b = \langle K, T\rangle
     \le \Big(\sqrt{\tilde b + \rho V} + \eta\sqrt V\Big)^2
     + \|T - T_1\|_F \operatorname{tr} \bar K , \qquad V = W \operatorname{tr} T_1 ,
 
-where :math:`\tilde b = \sum_t \|\sum_i t_i \tilde\phi(z_i)\|^2` is what is computed, :math:`\rho`
-is the squared norm that the features of the nodes leave out, and :math:`\eta` bounds the error of
+where :math:`\tilde b = \sum_t \|\sum_i t_i \tilde\phi(z_i)\|^2` is the computed value, :math:`\rho`
+is the squared norm that the features of the nodes leave out, and :math:`\eta` bounds the errors of
 interpolation and rounding: by the Cauchy-Schwarz inequality
 :math:`\sum_t\|\sum_i t_i (\phi - \tilde\phi)(z_i)\|^2 \le \eta^2 W \operatorname{tr} T_1`.
-Rows of the target are centred, so that columns need not be.
+The rows of the target are centred. Therefore the columns need not be centred.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.features import Features
-from hsiclasso.dependence.relevance import Found, RelevancePass
+from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.kernels import Factor, Grid, Measure, Samples
 from hsiclasso.kernels.grid import LEBESGUE
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
@@ -33,58 +33,51 @@ from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
 
 __all__ = ["Screened", "ScreeningPass", "can_be_screened"]
 
-#: Share of the relevance of an unrelated feature that may be lost by shortening the target.
+#: Share of the relevance of an unrelated feature that a short target may lose.
 _TARGET_SHARE = 0.05
-#: Magnitudes of scaled values that the grids reach to; columns beyond are related exactly.
+#: Largest magnitudes of scaled values on the grids; columns with larger ones are related exactly.
 _REACHES = (4.5, 7.0, 10.0, 14.0)
-#: Relative error of Gram matrices that is usual.
+#: Default relative error of Gram matrices.
 _USUAL_ERROR = 1e-6
-#: Half the range of a column in deviations, above which its variance is not trusted.
-_FAR = 1e5
-#: With fewer samples, relating columns exactly is as fast.
+#: If half the range of a column exceeds this many deviations, its variance is not accurate.
+_INACCURATE_RANGE = 1e5
+#: With fewer samples, screening is not faster than relating columns exactly.
 _LEAST_SAMPLES = 256
-#: Largest relative rounding error of an operation in single precision.
+#: Largest relative rounding error of one operation in single precision.
 _UNIT = 2.0**-24
 
 
 @dataclass(frozen=True)
 class Screened:
-    """What screening finds for some features.
+    """Results of screening for some features."""
 
-    Attributes
-    ----------
-    found : Found
-        Estimates of the relevance; exact ones where `exact` says so.
-    upper : ndarray of shape (k,)
-        Upper bounds on the relevance.
-    exact : ndarray of bool of shape (k,)
-        Whether a feature was related exactly.
-    """
-
-    found: Found
+    #: Estimates of the relevance; the relevance itself where `exact` is True.
+    result: PassResult
+    #: Upper bounds on the relevance, shape (k,).
     upper: FloatArray
+    #: Whether a feature was related exactly, shape (k,).
     exact: BoolArray
 
     @classmethod
-    def exactly(cls, found: Found) -> Screened:
-        """Return features all of which were related exactly."""
-        relevance = found.relevance[:, 0].copy()
-        return cls(found, relevance, np.ones(relevance.size, dtype=bool))
+    def exactly(cls, result: PassResult) -> Screened:
+        """Return the results of features that were all related exactly."""
+        relevance = result.relevance[:, 0].copy()
+        return cls(result, relevance, np.ones(relevance.size, dtype=bool))
 
     @classmethod
     def together(cls, parts: list[Screened]) -> Screened:
-        """Join the results of blocks."""
+        """Concatenate the results of blocks."""
         return cls(
-            Found.together([part.found for part in parts]),
+            PassResult.together([part.result for part in parts]),
             np.concatenate([part.upper for part in parts]),
             np.concatenate([part.exact for part in parts]),
         )
 
 
 def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) -> bool:
-    """Tell whether columns are dense numbers with one smooth kernel, and the measure is HSIC.
+    """Return whether all columns are dense numbers with one smooth kernel, and the measure is HSIC.
 
-    Whoever asks for a smaller error than the usual one wants all relevances exact.
+    An error below the default is a request for exact relevances: then nothing is screened.
     """
     return (
         features.n_samples >= _LEAST_SAMPLES
@@ -108,7 +101,7 @@ class ScreeningPass:
     Parameters
     ----------
     exact : RelevancePass
-        Relates columns that no grid serves.
+        Relates the columns whose values no grid reaches.
     """
 
     def __init__(self, exact: RelevancePass) -> None:
@@ -119,7 +112,7 @@ class ScreeningPass:
         samples = exact.samples
         rows, self.dropped = _short_rows(exact.target, samples)
         self.trace = float(np.square(rows.unsplit()).sum())
-        # terms are weighed as well as rows; the constant comes last
+        # terms need a square root of the weights too; the constant is the last row
         dense = np.concatenate([rows.dense, samples.root[None] / np.sqrt(samples.total)])
         self.n_dense = len(rows.dense)
         self.dense = _in_lanes(dense * samples.root)
@@ -127,7 +120,7 @@ class ScreeningPass:
         self.tail = _in_lanes(rows.sparse)
 
     def blocks(self) -> list[slice]:
-        """Cut the features into blocks that are read at once."""
+        """Cut the features into blocks; each block is read at once."""
         return self.exact.blocks()
 
     def __call__(self, part: slice) -> Screened:
@@ -143,57 +136,58 @@ class ScreeningPass:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             deviation = np.sqrt(variance)
             size = 0.5 * high / deviation - 0.5 * low / deviation
-        # a variance that overflows, vanishes or is mostly rounding tells nothing
-        known = varies & np.isfinite(deviation) & (size < _FAR)
+        # columns whose variance overflows, is 0 or is mostly rounding error are related exactly
+        known = varies & np.isfinite(deviation) & (size < _INACCURATE_RANGE)
         tier = np.where(known, np.searchsorted(_REACHES, size / width), len(_REACHES))
         scale = deviation * width
-        found = Found.nothing(numbers.size, 1, self.features.n_samples)
-        found.varies[:] = varies
+        result = PassResult.empty(numbers.size, 1, self.features.n_samples)
+        result.varies[:] = varies
         upper = np.zeros(numbers.size)
         tails = np.ascontiguousarray(values[:, self.split.tail])
         for number in np.unique(tier[varies]).tolist():
             some = np.flatnonzero(varies & (tier == number))
             if number == len(_REACHES):
-                self.exact.relate_values(self.kernel, values[some], some, found)
-                upper[some] = found.relevance[some, 0]
+                self.exact.relate_values(self.kernel, values[some], some, result)
+                upper[some] = result.relevance[some, 0]
                 continue
             grid = self.kernel.grid(_REACHES[number])
             assert grid is not None
             inverse = 1 / (scale[some] * grid.step)
             first = 0.5 * low[some] + 0.5 * high[some] + grid.first * scale[some]
             cross = _cross(grid, values, some, first, inverse, self.dense)
-            others = _cross(grid, tails, some, first, inverse, self.tail)
-            found.relevance[some, 0], upper[some] = self._bound(grid, cross, others)
-        return Screened(found, upper, ~varies | (tier == len(_REACHES)))
+            split = _cross(grid, tails, some, first, inverse, self.tail)
+            result.relevance[some, 0], upper[some] = self._bound(grid, cross, split)
+        return Screened(result, upper, ~varies | (tier == len(_REACHES)))
 
     def _bound(
-        self, grid: Grid, cross: FloatArray, others: FloatArray
+        self, grid: Grid, cross: FloatArray, split: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Estimate relevance (k,) and bound it from above, given products (k, r, rows) on a grid.
+        """Return an estimate (k,) of the relevance and an upper bound (k,) on it.
 
-        `cross` has those with the rows that vary everywhere, and `others` those on the tail.
+        `cross` and `split` have the products (k, r, rows) of the grid's features with the dense
+        rows of the target, and with its split rows on the tail.
         """
         constant, cross = cross[:, :, self.n_dense], cross[:, :, : self.n_dense]
         offset = self.split.offset
-        # rows are split only where there are no weights: the constant row is 1 / sqrt(n)
-        others = others[:, :, : offset.size] + (
+        # rows are split only if there are no weights: the constant row is then 1 / sqrt(n)
+        split = split[:, :, : offset.size] + (
             np.sqrt(self.features.n_samples) * constant[:, :, None] * offset
         )
-        estimate = np.einsum("kra,kra->k", cross, cross) + np.einsum("kra,kra->k", others, others)
+        estimate = np.einsum("kra,kra->k", cross, cross) + np.einsum("kra,kra->k", split, split)
         total = self.features.samples.total
-        room = total * self.trace
-        off = grid.error + LEBESGUE * _rounding(self.features.n_samples, grid.n_nodes)
+        largest = total * self.trace  # V
+        eta = grid.error + LEBESGUE * _rounding(self.features.n_samples, grid.n_nodes)
         mean = np.sqrt(np.einsum("kr,kr->k", constant, constant))
-        spread = total - np.square(np.maximum(mean - off * np.sqrt(total), 0.0))
-        root = np.sqrt(estimate + grid.left_out * room) + off * np.sqrt(room)
-        return estimate, np.square(root) + self.dropped * spread
+        centred_trace = total - np.square(np.maximum(mean - eta * np.sqrt(total), 0.0))
+        root = np.sqrt(estimate + grid.left_out * largest) + eta * np.sqrt(largest)
+        return estimate, np.square(root) + self.dropped * centred_trace
 
 
 def _cross(
     grid: Grid, values: FloatArray, columns: IntArray, first: FloatArray, inverse: FloatArray,
     rows: npt.NDArray[np.float32],
 ) -> FloatArray:  # fmt: skip
-    """Features of columns of (k, s) times rows of a target: (columns, r, rows)."""
+    """Return features of columns of (k, s) times rows of a target: (columns, r, rows)."""
     from hsiclasso.dependence._grid_loops import LANES, sum_on_grid
 
     sums = np.zeros((columns.size, len(rows), grid.n_nodes, LANES), dtype=np.float32)
@@ -206,15 +200,15 @@ def _rounding(n: int, n_nodes: int) -> float:
     """Bound the relative rounding error of sums over samples and nodes in single precision."""
     from hsiclasso.dependence._grid_loops import RUN
 
-    # additions within a run, of runs, and over nodes; and a few operations for each weight
+    # additions within a run, of runs, and over nodes, and a few operations for each weight
     return float((min(n, RUN) + n / RUN + n_nodes + 8) * _UNIT)
 
 
 def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, float]:
-    r"""Return the main rows of a target, and a bound on the norm of what they leave out of T.
+    r"""Return rows of a short target, and a bound on the norm of the part of T they leave out.
 
     The relevance of a feature that is unrelated to the target is about
-    :math:`\operatorname{tr}\bar K \operatorname{tr} T / n`. Whatever is well below it may go.
+    :math:`\operatorname{tr}\bar K \operatorname{tr} T / n`. The bound is well below that.
     """
     rows, _ = target.whole
     eigenvalues, vectors = np.linalg.eigh(rows @ rows.T)
@@ -230,7 +224,7 @@ def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, fl
 
 
 def _in_lanes(rows: FloatArray) -> npt.NDArray[np.float32]:
-    """Lay rows (r, s) out in chunks of lanes, sample by sample: (c, s, LANES) singles."""
+    """Store rows (r, s) as chunks of `LANES` rows, sample by sample: (c, s, LANES)."""
     from hsiclasso.dependence._grid_loops import LANES
 
     n_chunks = -(-len(rows) // LANES)

@@ -1,4 +1,4 @@
-"""Station 2: a column, or several -> rows F with FF' equal to its Gram matrix, to a tolerance."""
+"""Station 2: one or several columns -> rows F with F'F equal to the Gram matrix, to a tolerance."""
 
 from hsiclasso.kernels.base import Kernel, Terms, Width
 from hsiclasso.kernels.cauchy import Cauchy

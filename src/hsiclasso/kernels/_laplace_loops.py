@@ -1,6 +1,7 @@
-"""Compiled loops of the Laplace kernel; `tests/kernels/test_recursions.py` has their twins.
+"""Compiled loops of the Laplace kernel; `tests/kernels/test_recursions.py` has NumPy versions.
 
-Indices are unsigned 32-bit numbers: half the memory traffic, and no test for a negative one.
+Indices are unsigned 32-bit integers: they need half the memory traffic, and the loops need not
+test for negative indices.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ __all__ = ["multiply_rows", "sum_over_pairs"]
 
 IndexArray = npt.NDArray[np.uint32]
 
-# Samples whose pairs are summed one by one; more, or fewer, were slower.
+# Number of samples in a block, whose pairs are summed one by one; other sizes were slower.
 _BLOCK = 8
-# Exponents stop here, at 1e-130: far below rounding, far above the slow denormal numbers.
+# Smallest exponent. exp(-300) is 1e-130: far below rounding error, but not a slow denormal number.
 _FLOOR = -300.0
 
 
@@ -30,9 +31,9 @@ def _gather(source: FloatArray, index: IndexArray, out: FloatArray) -> None:
 
 @compiled
 def _sweep(decay: FloatArray, row: FloatArray, from_left: FloatArray, out: FloatArray) -> None:
-    """Multiply a row in sorted order: what comes from the left, and what comes from the right.
+    """Multiply a row in sorted order by K: sums over the samples on the left and on the right.
 
-    Both recursions run in one loop because either alone would wait for its own last step.
+    Both recursions run in one loop, because one alone would have to wait for its previous step.
     """
     n = row.size
     left = 0.0
@@ -53,8 +54,8 @@ def multiply_rows(
 ) -> None:
     """Write ``rows @ K`` to `out` (r, n).
 
-    `order` sorts the column and `position` undoes that; `decay` (n + 1,) holds
-    :math:`e^{-gap}` before each sorted value, and zeros at both ends.
+    `order` sorts the column, and `position` is the inverse permutation. `decay` (n + 1,) holds
+    :math:`e^{-gap}` for the gap before each sorted value, and zeros at both ends.
     """
     n = order.size
     row = np.empty(n)
@@ -63,14 +64,14 @@ def multiply_rows(
     for r in range(rows.shape[0]):
         _gather(rows[r], order, row)
         _sweep(decay, row, from_left, product)
-        _gather(product, position, out[r])  # scattering the product instead takes twice as long
+        _gather(product, position, out[r])  # scattering takes twice as long
 
 
 @compiled
 def _sum_within_blocks(x: FloatArray, y: FloatArray, weights: FloatArray) -> float:
-    """Sum over the pairs i < j of each block of samples; `x` is sorted."""
+    """Sum over the pairs i < j within each block of samples; `x` is sorted."""
     n = x.size
-    sums = np.zeros(_BLOCK)  # one for each place in a block: the inner loop then vectorises
+    sums = np.zeros(_BLOCK)  # one sum for each place in a block lets the inner loop vectorise
     for start in range(0, n, _BLOCK):
         for i in range(start + 1, min(start + _BLOCK, n)):
             for j in range(start, i):
@@ -96,10 +97,10 @@ def _split(
     start: int, stop: int, middle: int, values: FloatArray, decay: FloatArray,
     ranks: IndexArray, y: FloatArray, new_ranks: IndexArray, new_y: FloatArray,
 ) -> float:  # fmt: skip
-    """Sum over the pairs that `middle` parts, and put those below it before the others.
+    """Sum over the pairs that `middle` separates, and move ranks below `middle` to the front.
 
-    Samples `start:stop` come in order of y and leave in that order on either side. `values`
-    are their weights, by rank, decayed to the split.
+    Samples `start:stop` are in order of y, and both sides keep this order. `values` are the
+    weights of the samples times their decay to the split, by rank in x.
     """
     total = 0.0
     left = 0.0
@@ -108,7 +109,7 @@ def _split(
     for k in range(start, stop):
         rank = ranks[k]
         value = values[rank]
-        # selections, not branches: the sides alternate at random
+        # conditional values, not branches: the sides alternate at random
         is_left = rank < middle
         to_left = value if is_left else 0.0
         to_right = 0.0 if is_left else value
@@ -128,7 +129,7 @@ def sum_over_pairs(
 ) -> float:
     """Sum over the pairs i < j of ``w_i w_j exp(-|x_i - x_j| - |y_i - y_j|)``.
 
-    `x` is sorted; `ranks` sorts `y` into `sorted_y`, and both of these are overwritten.
+    `x` is sorted. ``y[ranks]`` is `sorted_y`; `ranks` and `sorted_y` are overwritten.
     """
     n = x.size
     total = _sum_within_blocks(x, y, weights)
@@ -140,9 +141,9 @@ def sum_over_pairs(
     while size < n:
         size *= 2
     while size > _BLOCK:
-        # decays from one node into the next do not matter: every sweep starts from zeros
+        # the decay from one part into the next is not used: every sweep starts from zeros
         _decay_from_last(sorted_y, decay)
-        for start in range(0, n, size):  # a node: samples that are next to each other in x
+        for start in range(0, n, size):  # a part: samples that are adjacent in x
             stop = min(start + size, n)
             middle = min(start + size // 2, stop)
             _decay_to(x[min(middle, n - 1)], x[start:stop], weights[start:stop], values[start:stop])

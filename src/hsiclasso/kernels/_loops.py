@@ -1,7 +1,7 @@
-"""Compiled loops of the kernels; `tests/kernels/test_loops.py` has a NumPy twin of each.
+"""Compiled loops of the kernels; `tests/kernels/test_loops.py` has a NumPy version of each.
 
-Arrays are feature-major here, (k, n) with one column of the table per row, so that a loop
-over samples is contiguous.
+Arrays are feature-major: each row of (k, n) is a column of the table. A loop over samples is
+therefore contiguous.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _LOG2_E = 1.4426950408889634
-# ln 2 in two parts: the first has trailing zeros, so that k * _LN2_HIGH is exact.
+# ln 2 in two parts: k * _LN2_HIGH is exact, because the last bits of _LN2_HIGH are zeros.
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 
@@ -48,7 +48,7 @@ def _bits_as_float(_context: Any, _bits: Any) -> Any:
 
 @inlined
 def _exp(x: float) -> float:
-    """exp(x) for -700 < x <= 0 to one unit in the last place, in vectorisable arithmetic."""
+    """Return exp(x) for -700 < x <= 0, to one unit in the last place, by vectorisable steps."""
     k = math.floor(x * _LOG2_E + 0.5)
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
     p = 1 / 479001600.0
@@ -97,13 +97,12 @@ def standardise(
     block: FloatArray, weights: FloatArray, lowest: FloatArray, highest: FloatArray,
     std: FloatArray, middle: FloatArray,
 ) -> None:  # fmt: skip
-    """Scale each row of `block` (k, n) to unit deviation (divisor n), its range centred on 0.
+    """Scale each row of `block` (k, n) to standard deviation 1 (divisor n), its range centred on 0.
 
-    `weights` of the values are (k, n), or (1, n) for all rows alike. `lowest` and `highest` (k,)
-    are the extremes of the rows. Deviations go to `std` (k,), and the middle of the range, in
-    deviations from the mean, to `middle` (k,). Rows that do not vary become zeros, with `std` 0.
-    Kernels of differences do not see shifts, and the smaller the largest magnitude, the fewer
-    features a column needs.
+    `weights` of the values have shape (k, n), or (1, n) if they are the same for all rows.
+    `lowest` and `highest` (k,) are the extremes of the rows. `std` (k,) receives the deviations.
+    `middle` (k,) receives the middle of the range minus the mean, in deviations. Rows that do not
+    vary become zeros, with `std` 0.
     """
     n = block.shape[1]
     for j in range(block.shape[0]):
@@ -116,7 +115,7 @@ def standardise(
                 row[i] = 0.0
             continue
         exponent = math.frexp(max(-low, high))[1]
-        if abs(exponent) > 300:  # squares would overflow or vanish
+        if abs(exponent) > 300:  # squares would overflow or underflow
             for i in range(n):
                 row[i] = math.ldexp(row[i], -exponent)
         else:
@@ -125,7 +124,7 @@ def standardise(
         mean = _weighted_sum(row, shares) / total
         for i in range(n):
             row[i] -= mean
-        # The first moment corrects for the rounding of the mean.
+        # the first moment corrects the rounding error of the mean
         first = _weighted_sum(row, shares) / total
         second = _weighted_squares(row, shares) / total
         deviation = math.sqrt(max(0.0, second - first * first))
@@ -141,10 +140,10 @@ def standardise(
 def count_magnitudes(
     block: FloatArray, weights: FloatArray, bins_per_unit: float, histogram: FloatArray
 ) -> None:
-    """Add the weights of the values of each row of `block` (k, n) up by the bin of |value|.
+    """Add the weight of each value of `block` (k, n) to the bin of its magnitude.
 
-    `weights` are as in `standardise`. The last column of `histogram` (k, bins + 1), which
-    starts as zeros, gets what lies beyond the bins.
+    `weights` are as in `standardise`. `histogram` (k, bins + 1) must contain zeros before. Its last
+    column receives the weight of the values beyond the bins.
     """
     beyond = histogram.shape[1] - 1
     for j in range(block.shape[0]):
@@ -177,12 +176,12 @@ def hermite_features(
 ) -> None:  # fmt: skip
     """Evaluate the first N Hermite features of some rows of `block` (k, n).
 
-    `out` is (c, N, at least stop - start), one layer for each of `columns` (c,), and only samples
-    `start:stop` are evaluated. `basis[j]` picks the expansion of row j: rows of `first` and
-    `steps`, which are those of `HermiteBases`.
+    Only samples `start:stop` are evaluated. `out` has shape (c, N, at least stop - start), with one
+    layer for each of `columns` (c,). `basis[j]` is the basis of row j of `block`; `first` and
+    `steps` are the coefficients of `HermiteBases`.
     """
     for c in range(columns.size):
-        # a slice of a row is known to be contiguous, unlike a slice of the block: it vectorises
+        # slice the row, not the block: the compiler then knows that it is contiguous
         z = block[columns[c]][start:stop]
         s = basis[columns[c]]
         rows = out[c]
@@ -198,12 +197,11 @@ def multiply_hermite(
     block: FloatArray, columns: IntArray, basis: IntArray, first: FloatArray, steps: FloatArray,
     target: FloatArray, root: FloatArray, buffer: FloatArray, out: FloatArray, gram: FloatArray,
 ) -> None:  # fmt: skip
-    """Add the products of Hermite features with rows of a target, piece by piece in a cache.
+    """Add the products of Hermite features with rows of a target.
 
-    `block`, `columns`, `basis`, `first` and `steps` are as in `hermite_features`. `target` (runs,
-    s, r) holds the rows, cut into runs of samples; `root` (n,), if it has entries, weighs the
-    samples; `buffer` has room for the features of a piece. `out` (c, N, r) gets features times
-    rows, and `gram` (c, N, N), if it has entries, features times features.
+    `block`, `columns`, `basis`, `first` and `steps` are as in `hermite_features`. The other
+    arguments are the fields of `Product`. The features are computed in pieces that fit in the
+    cache.
     """
     size = out.shape[1]
     n = block.shape[1]
@@ -235,7 +233,7 @@ def table_features(
     block: FloatArray, columns: IntArray, start: int, stop: int, reach: float,
     table: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
-    """Look features of each value up in `table` (B, at least N), by cubic interpolation.
+    """Interpolate the features of each value in `table` (B, at least N) by cubic polynomials.
 
     The table covers [-reach, reach]; the other arguments are as in `hermite_features`.
     """
@@ -262,7 +260,7 @@ def table_features(
 
 @compiled
 def gaussian_kernel(z: FloatArray, centre: float, out: FloatArray) -> None:
-    """Evaluate the Gaussian kernel of width 1 between the values of `z` (n,) and a centre."""
+    """Evaluate the Gaussian kernel of width 1 between the values of `z` (n,) and `centre`."""
     for i in range(z.size):
         delta = z[i] - centre
         out[i] = _exp(max(-690.0, -0.5 * delta * delta))
@@ -281,12 +279,13 @@ def gaussian_cholesky(
 ) -> tuple[int, float]:  # fmt: skip
     """Factor the Gaussian Gram matrix of `z` (n,), as `hsiclasso.kernels.cholesky` does.
 
-    Fills rows of `factor` (max rank, n) after the first `rank`, and goes on from the `residual`
-    diagonal (n,), which starts as ones. Returns the rank reached and the trace that is left,
-    weighted by `weights` (n,); it exceeds `allowed` only if `factor` was too small.
+    The first `rank` rows of `factor` (max rank, n) are known; the loop fills the next ones and
+    updates the `residual` diagonal (n,), which is 1 for rank 0. Returns the rank reached and the
+    trace of the residual, weighted by `weights` (n,). The trace exceeds `allowed` only if `factor`
+    has too few rows.
     """
-    left = _weighted_sum(residual, weights)
-    while left > allowed and rank < factor.shape[0]:
+    left_out = _weighted_sum(residual, weights)
+    while left_out > allowed and rank < factor.shape[0]:
         pivot = 0
         for i in range(z.size):
             if residual[i] > residual[pivot]:
@@ -302,20 +301,20 @@ def gaussian_cholesky(
             row[i] *= inverse_root
             residual[i] = max(0.0, residual[i] - row[i] * row[i])
         residual[pivot] = 0.0
-        left = _weighted_sum(residual, weights)
+        left_out = _weighted_sum(residual, weights)
         rank += 1
-    return rank, left
+    return rank, left_out
 
 
 @compiled
 def count_pairs_within(values: FloatArray, weights: FloatArray, distance: float) -> float:
     """Count the pairs of sorted `values` that are at most `distance` apart.
 
-    A pair counts by the product of its `weights`; a value is no pair with itself.
+    A pair counts as the product of its `weights`. A value does not form a pair with itself.
     """
     pairs = 0.0
     first = 0
-    between = 0.0  # weight of the values from the first up to the last
+    between = 0.0  # total weight of values[first:last]
     for last in range(values.size):
         while values[last] - values[first] > distance:
             between -= weights[first]
@@ -327,11 +326,11 @@ def count_pairs_within(values: FloatArray, weights: FloatArray, distance: float)
 
 @compiled
 def median_of_pairs(values: FloatArray, weights: FloatArray) -> float:
-    """Least distance that at least half of the pairs of distinct sorted `values` do not exceed."""
+    """Return the median distance of the pairs of distinct sorted `values`."""
     n_zero = count_pairs_within(values, weights, 0.0)
     low, high = 0.0, values[-1] - values[0]
     n_pairs = count_pairs_within(values, weights, high) - n_zero
-    # bisect on the distance until no double lies between the ends
+    # bisect until no floating-point number lies between the ends
     middle = 0.5 * (low + high)
     while low < middle < high:
         if 2 * (count_pairs_within(values, weights, middle) - n_zero) >= n_pairs:

@@ -1,6 +1,6 @@
-"""Matrix products inside compiled loops, by the BLAS that Numba calls for ``np.dot``.
+"""Matrix products inside compiled loops, by the BLAS routine that Numba uses for ``np.dot``.
 
-``np.dot`` itself would do, but compiling its checks takes seconds.
+``np.dot`` itself would give the same result, but compiling its checks takes seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _GEMM = ir.FunctionType(
 
 
 def _call_gemm(context: Any, builder: Any, arrays: list[Any], sizes: list[Any], trans: str) -> None:
-    """Add a product of row-major arrays: BLAS sees their transposes, and so the factors swapped."""
+    """Add a product of row-major arrays to another one.
+
+    BLAS expects column-major arrays, and therefore reads the transposes: the factors are swapped.
+    """
     gemm = cgutils.get_or_insert_function(builder.module, _GEMM, "numba_xxgemm")  # type: ignore[no-untyped-call]
     one = cgutils.alloca_once_value(builder, ir.Constant(ir.DoubleType(), 1.0))  # type: ignore[no-untyped-call]
     one = builder.bitcast(one, _POINTER)
@@ -64,7 +67,7 @@ def add_product(_context: Any, a: Any, b: Any, out: Any) -> Any:
 def add_gram(_context: Any, a: Any, out: Any) -> Any:
     """Add ``a @ a.T`` to `out`: (m, k) and (m, m), C-contiguous doubles.
 
-    The general product is faster than the routine for symmetric ones at these sizes.
+    For these sizes, the general routine of BLAS is faster than the one for symmetric products.
     """
     signature = types.void(a, out)
 

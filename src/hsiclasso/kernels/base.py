@@ -1,10 +1,11 @@
-r"""What a kernel is: parameters, and all that it knows about itself.
+r"""What a kernel is: its parameters, and everything that the package needs to know about it.
 
-A column goes through a kernel in two steps. `Kernel.scale` brings its values to the scale on which
-the kernel looks at them. `Kernel.expand` then returns *terms*: rows :math:`\phi` with
-:math:`\phi^\top \phi = K - E`, and a bound on the trace of E, which is positive semi-definite and
-so no larger in any norm. Terms depend on the values alone: weights only say how much may be left
-out. Weighting, centring and restricting to samples come later (`hsiclasso.kernels.samples`).
+A column goes through a kernel in two steps. `Kernel.scale` brings its values to the scale of the
+kernel. `Kernel.expand` then returns *terms*: rows :math:`\phi` with
+:math:`\phi^\top \phi = K - E`, and a bound on the trace of E. This trace bounds the error in every
+norm, because E is positive semi-definite. Terms depend on the values only; the weights of the
+samples decide how large the trace of E may be. Weighting, centring and restricting to samples
+come later (`hsiclasso.kernels.samples`).
 """
 
 from __future__ import annotations
@@ -42,66 +43,48 @@ __all__ = [
 
 Width = float | Literal["median"]
 
-#: Share of the trace below which a residual is rounding.
+#: A residual below this share of the trace is only rounding error.
 ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
 class Product:
-    """Rows of a target to be multiplied with terms, and where the products go.
+    """Rows of a target that terms are multiplied by, and the arrays that receive the products."""
 
-    Attributes
-    ----------
-    target : ndarray of shape (runs, s, r)
-        Rows of the target, cut into runs of samples; the last run may be padded.
-    root : ndarray of shape (n,) or (0,)
-        Square roots of the samples' weights, if they are not ones.
-    buffer : ndarray
-        Room for the rows of some columns on one run.
-    out : ndarray of shape (c, n_rows, r)
-        Sums to which the products of the c columns are added.
-    gram : ndarray of shape (c, n_rows, n_rows) or (0, 0, 0)
-        Sums to which products of the rows of a column with each other are added, if wanted.
-    """
-
+    #: Rows of the target, cut into runs of samples, shape (runs, s, r). The last run may be padded.
     target: FloatArray
+    #: Square roots of the samples' weights, shape (n,); shape (0,) if all weights are 1.
     root: FloatArray
+    #: Working memory for the rows of some columns on one run.
     buffer: FloatArray
+    #: Receives the sums of terms times target rows, shape (c, n_rows, r).
     out: FloatArray
+    #: Receives the sums of terms times terms of the same column, shape (c, n_rows, n_rows);
+    #: shape (0, 0, 0) if they are not needed.
     gram: FloatArray
 
 
 @dataclass(frozen=True)
 class Terms:
-    """Rows of some columns of a block; every column has the same number of them.
+    """Rows of some columns of a block; every column has the same number of rows."""
 
-    Attributes
-    ----------
-    columns : ndarray of shape (c,)
-        Positions of the columns within their block.
-    n_rows, n_samples : int
-        Rows of each column, and samples.
-    left : ndarray of shape (c,)
-        Bound on the weighted trace that the rows leave out of each Gram matrix.
-    trace, rank : ndarray of shape (c,)
-        Some `rank` dimensions of the rows hold at least this weighted trace, so that
-        ``trace / sqrt(rank)`` bounds the norm of the Gram matrix from below.
-    evaluate : callable
-        ``evaluate(which, samples, out)`` writes the rows of some of the columns, a slice of
-        `columns`, on some samples, a slice or an array of indices, to an array of shape
-        (c, n_rows, s).
-    multiply : callable or None
-        ``multiply(samples, product)`` does a `Product` of all columns on all samples, or on an
-        array of indices, without storing the rows; None if there is no such loop.
-    """
-
+    #: Positions of the columns within their block, shape (c,).
     columns: IntArray
+    #: Number of rows of each column.
     n_rows: int
     n_samples: int
-    left: FloatArray
-    trace: FloatArray
-    rank: IntArray
+    #: Bound on the weighted trace of each Gram matrix that the rows leave out, shape (c,).
+    left_out: FloatArray
+    #: Lower bound on the weighted trace in some `bulk_rank` dimensions of the rows, shape (c,).
+    #: The norm of the Gram matrix is therefore at least ``bulk_trace / sqrt(bulk_rank)``.
+    bulk_trace: FloatArray
+    #: Number of dimensions that `bulk_trace` is about, shape (c,).
+    bulk_rank: IntArray
+    #: ``evaluate(which, samples, out)`` writes rows to an array of shape (c, n_rows, s): those of
+    #: the columns ``columns[which]``, on samples given as a slice or as an array of indices.
     evaluate: Callable[[slice, Columns, FloatArray], None]
+    #: ``multiply(samples, product)`` computes a `Product` for all columns without storing the rows,
+    #: on all samples or on an array of indices. None if the kernel has no loop for it.
     multiply: Callable[[Columns, Product], None] | None = None
 
     def on(self, which: slice, samples: Columns) -> FloatArray:
@@ -116,22 +99,22 @@ class Terms:
         return np.asarray(self.on(slice(which, which + 1), slice(None))[0])
 
 
-def explicit_terms(column: int, rows: FloatArray, left: float, weights: FloatArray) -> Terms:
-    """Return the terms of one column that are known as an array (r, n)."""
+def explicit_terms(column: int, rows: FloatArray, left_out: float, weights: FloatArray) -> Terms:
+    """Return the terms of one column whose rows (r, n) are already computed."""
     trace = float(np.square(rows).sum(axis=0) @ weights)
 
     def evaluate(which: slice, samples: Columns, out: FloatArray) -> None:
         out[:] = rows[:, samples]
 
-    made = np.array([left]), np.array([trace]), np.array([max(1, len(rows))])
-    return Terms(np.array([column]), len(rows), rows.shape[1], *made, evaluate)
+    bounds = np.array([left_out]), np.array([trace]), np.array([max(1, len(rows))])
+    return Terms(np.array([column]), len(rows), rows.shape[1], *bounds, evaluate)
 
 
 class Kernel(Option):
     """A kernel: its parameters, its scale, its terms and its values.
 
     Arrays are feature-major: (k, n) holds k columns of the table, (q, n) the q columns of one
-    feature. `weights` of the samples are (1, n), or (k, n) where they differ by column.
+    feature. `weights` of the samples have shape (1, n), or (k, n) if they differ by column.
 
     Attributes
     ----------
@@ -140,12 +123,12 @@ class Kernel(Option):
     of_labels : bool
         Whether it compares labels, which have neither order nor distance.
     joins_columns : bool
-        Whether it serves features of several columns.
+        Whether a feature of several columns can have this kernel.
     full_rank : bool
-        Whether it has a row for each distinct value of a column.
+        Whether its terms have one row for each distinct value of a column.
     has_recursion : bool
-        Whether products with its Gram matrix are exact recursions (see `LaplaceMatrix`), which
-        serve where no factor of low rank exists.
+        Whether exact recursions compute products with its Gram matrix (see `LaplaceMatrix`). They
+        are used because the matrix has no factor of low rank.
     """
 
     name: ClassVar[str]
@@ -156,7 +139,7 @@ class Kernel(Option):
 
     @abstractmethod
     def scale(self, block: FloatArray, weights: FloatArray, *, joint: bool = False) -> Scaling:
-        """Bring columns (k, n) to the scale of the kernel, in place; jointly, as one feature."""
+        """Bring columns (k, n), or one `joint` feature, to the scale of the kernel, in place."""
 
     def expand(
         self, z: FloatArray, columns: IntArray, allowed: FloatArray, weights: FloatArray
@@ -168,22 +151,22 @@ class Kernel(Option):
         z : ndarray of shape (k, n)
             Scaled columns.
         columns : ndarray of shape (c,)
-            Which of them.
+            Positions of the columns to expand.
         allowed : ndarray of shape (c,)
-            Weighted trace that may be left out of each Gram matrix.
+            Weighted trace that the terms may leave out of each Gram matrix.
         weights : ndarray of shape (1, n) or (k, n)
-            Weights in that trace.
+            Weights of the samples in that trace.
 
         Returns
         -------
         list of Terms
-            Each column is in one of them.
+            Each column is in exactly one of them.
         """
         made = []
         for column, limit in zip(columns.tolist(), allowed.tolist(), strict=True):
             shares = weights[min(column, len(weights) - 1)]
-            rows, left = self.expand_joint(z[column : column + 1], limit, shares)
-            made.append(explicit_terms(column, rows, left, shares))
+            rows, left_out = self.expand_joint(z[column : column + 1], limit, shares)
+            made.append(explicit_terms(column, rows, left_out, shares))
         return made
 
     def expand_joint(
@@ -191,25 +174,28 @@ class Kernel(Option):
     ) -> tuple[FloatArray, float]:
         """Expand the scaled columns (q, n) of one feature.
 
-        Returns rows (r, n) and the weighted trace that they leave out, `allowed` at most.
+        Returns rows (r, n) and the weighted trace that they leave out, at most `allowed`.
         """
         diagonal = self.diagonal(z)
-        # the trace may be much larger than the weight of the samples
+        # rounding errors grow with the trace, which may be much larger than the total weight
         allowed = max(allowed, ROUNDING * float(weights @ diagonal))
         return pivoted_cholesky(
             diagonal, lambda pivot: self.between(z[:, pivot, None], z)[0], allowed, weights
         )
 
     def rows(self, z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:
-        """Expand one feature of one or several scaled columns (q, n), as `expand_joint` does."""
+        """Expand one feature of one or several scaled columns (q, n).
+
+        Returns the same as `expand_joint`.
+        """
         if len(z) > 1:
             return self.expand_joint(z, allowed, weights)
         (terms,) = self.expand(z, np.zeros(1, dtype=np.int64), np.array([allowed]), weights[None])
-        return terms.rows(), float(terms.left[0])
+        return terms.rows(), float(terms.left_out[0])
 
     @abstractmethod
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return the kernel (m, p) of scaled samples (q, m) and (q, p) of one feature."""
+        """Return the kernel (m, p) between scaled samples (q, m) and (q, p) of one feature."""
 
     @abstractmethod
     def diagonal(self, z: FloatArray) -> FloatArray:
@@ -220,23 +206,25 @@ class Kernel(Option):
         """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
 
     def grid(self, reach: float) -> Grid | None:
-        """Return a grid for scaled values up to some magnitude; None if the kernel has none.
+        """Return a grid for scaled values of magnitude up to `reach`; None if there is none.
 
-        A kernel needs to be smooth for it, and to scale columns by one known width.
+        Only a smooth kernel that divides columns by one known width can have a grid.
         """
         return None
 
     def learnt(self, z: FloatArray, weights: FloatArray) -> Kernel:
-        """Return the kernel with what it takes from the scaled samples (q, n) filled in.
+        """Return a kernel that no longer depends on the scaled samples (q, n).
 
-        Most kernels take nothing but the scale; others count values or measure distances.
+        Most kernels depend on the samples only through the scale. Others count values or measure
+        distances; the returned kernel has these numbers filled in.
         """
         return self
 
     def observed_scale(self, share: Any) -> Any:
-        """Return the factor that makes up for missing values, beside that of the measure.
+        """Return the factor by which the kernel compensates for missing values.
 
-        It is 1 for a kernel whose value at two samples does not depend on the others.
+        `share` is the share of the samples that are observed. The factor comes in addition to
+        `Measure.restoration`. It is 1 if the kernel of two samples does not depend on the others.
         """
         return 1.0
 
@@ -244,23 +232,23 @@ class Kernel(Option):
 class DistanceKernel(Kernel):
     r"""A kernel :math:`f(\|x - x'\|^2 / \sigma^2)` with :math:`f(0) = 1`.
 
-    Of a feature of several columns, the squared distance is the mean over its standardised
-    columns. A subclass has a constructor with a `width` and a method `of_squares`.
+    For a feature of several columns, the squared distance is the mean over its standardised
+    columns. A subclass needs a constructor with a `width` and a method `of_squares`.
     """
 
     width: Any
 
     @abstractmethod
     def of_squares(self, squares: FloatArray) -> FloatArray:
-        """Return the kernel at squared distances in units of the width."""
+        """Return the kernel at squared distances, which are in units of the squared width."""
 
     @property
     def widths(self) -> tuple[Width, ...]:
-        """All widths; several stand for the mean of their kernels."""
+        """All widths; the kernel is the mean of one kernel for each width."""
         return (self.width,)
 
     def check(self) -> Self:
-        """Raise if the width is not positive, finite or ``"median"``."""
+        """Raise unless every width is a positive finite number or ``"median"``."""
         for width in self.widths:
             if isinstance(width, str) and width == "median":
                 continue
@@ -285,7 +273,7 @@ class DistanceKernel(Kernel):
         return Scaling(scaling.shift, factor)
 
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return the kernel (m, p) of scaled samples (q, m) and (q, p) of one feature."""
+        """Return the kernel (m, p) between scaled samples (q, m) and (q, p) of one feature."""
         squares = np.zeros((left.shape[1], right.shape[1]))
         for a, b in zip(left, right, strict=True):
             squares += np.square(a[:, None] - b)
@@ -303,9 +291,10 @@ class DistanceKernel(Kernel):
 def measured_widths(
     width: Width, z: FloatArray, weights: FloatArray, varies: BoolArray, *, joint: bool = False
 ) -> FloatArray:
-    """Return the width of each standardised column of (k, n) in numbers; jointly, the same for all.
+    """Return the width of each standardised column of (k, n) as a number.
 
-    ``"median"`` stands for the median distance of a column, or of vectors.
+    ``"median"`` means the median distance between the values of a column. If the columns are one
+    feature, `joint`, it means the median distance between vectors, the same for all columns.
     """
     if width != "median":
         return np.full(len(z), float(width))
@@ -320,8 +309,8 @@ def measured_widths(
 class ProductKernel(Kernel):
     r"""A kernel :math:`f(x x')` of standardised columns with mean 0.
 
-    Of a feature of several columns, the product is the mean over its columns. A subclass has a
-    method `of_products`.
+    For a feature of several columns, the product is the mean over its columns. A subclass needs
+    a method `of_products`.
     """
 
     @abstractmethod
@@ -329,7 +318,7 @@ class ProductKernel(Kernel):
         """Return the kernel at products of standardised values."""
 
     def scale(self, block: FloatArray, weights: FloatArray, *, joint: bool = False) -> Scaling:
-        """Standardise columns (k, n), in place."""
+        """Standardise columns (k, n) in place."""
         scaling = standardise(block, weights, at_mean=True)
         if not joint or len(block) == 1:
             return scaling
@@ -337,7 +326,7 @@ class ProductKernel(Kernel):
         return Scaling(scaling.shift, scaling.factor * np.sqrt(len(block)))
 
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return the kernel (m, p) of scaled samples (q, m) and (q, p) of one feature."""
+        """Return the kernel (m, p) between scaled samples (q, m) and (q, p) of one feature."""
         return self.of_products(left.T @ right)
 
     def diagonal(self, z: FloatArray) -> FloatArray:

@@ -15,7 +15,8 @@ __all__ = ["Cauchy"]
 class Cauchy(DistanceKernel):
     r"""Cauchy kernel of the standardised column, :math:`1/(1 + (x-x')^2/\sigma^2)`.
 
-    It falls slowly with the distance, so that far values of a heavy-tailed column still count.
+    It falls slowly with the distance. Distant values of a heavy-tailed column therefore still
+    count.
 
     Parameters
     ----------
@@ -35,5 +36,5 @@ class Cauchy(DistanceKernel):
         self.width = width
 
     def of_squares(self, squares: FloatArray) -> FloatArray:
-        """Return the kernel at squared distances in units of the width."""
+        """Return the kernel at squared distances, which are in units of the squared width."""
         return np.asarray(1 / (1 + squares))

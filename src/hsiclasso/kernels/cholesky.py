@@ -1,10 +1,10 @@
-r"""Pivoted Cholesky: a Gram matrix, known by its diagonal and its rows, as rows of low rank.
+r"""Pivoted Cholesky: a low-rank factor F of a Gram matrix K.
 
-The next pivot is the sample that the rows so far describe worst, :math:`p = \arg\max_j d_j` with
-:math:`d_j = K_{jj} - \sum_k F_{kj}^2`, and adds the row
-:math:`F_{r\cdot} = (K_{p\cdot} - \sum_k F_{kp} F_{k\cdot}) / \sqrt{d_p}`. What r rows leave out is
-positive semi-definite, so that its trace bounds its Frobenius norm. Only the rows of pivots are
-ever evaluated.
+The next pivot is the sample with the largest residual, :math:`p = \arg\max_j d_j` with
+:math:`d_j = K_{jj} - \sum_k F_{kj}^2`. It adds the row
+:math:`F_{r\cdot} = (K_{p\cdot} - \sum_k F_{kp} F_{k\cdot}) / \sqrt{d_p}`. The residual
+:math:`K - F^\top F` is positive semi-definite, and therefore its trace bounds its Frobenius norm.
+Of K, only the diagonal and the rows of the pivots are evaluated.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from hsiclasso._types import FloatArray
 
 __all__ = ["NotPositiveError", "pivoted_cholesky"]
 
-#: A residual diagonal below minus this share of the largest entry is no rounding.
+#: A residual below minus this share of the largest diagonal entry cannot be a rounding error.
 _NEGATIVE = 1e-9
-#: Rows that there is room for at first.
-_ROOM = 32
+#: Number of rows that are allocated at first.
+_FIRST_ROWS = 32
 
 
 class NotPositiveError(ValueError):
-    """A value was seen that no positive semi-definite matrix has."""
+    """The matrix is not positive semi-definite."""
 
 
 def pivoted_cholesky(
     diagonal: FloatArray, row: Callable[[int], FloatArray], allowed: float, weights: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Factor a positive semi-definite matrix until little of its trace is left.
+    """Factor a positive semi-definite matrix until the rows leave little of its trace out.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def pivoted_cholesky(
     Returns
     -------
     rows : ndarray of shape (r, n)
-        ``rows.T @ rows`` is the matrix, up to what is left out.
-    left : float
-        Weighted trace that is left out.
+        ``rows.T @ rows`` is the matrix without its residual.
+    left_out : float
+        Weighted trace of the residual.
 
     Examples
     --------
@@ -58,19 +58,19 @@ def pivoted_cholesky(
     n = diagonal.size
     residual = diagonal.astype(np.float64)
     lowest = -_NEGATIVE * float(residual.max(initial=0.0))
-    rows, rank = np.empty((min(n, _ROOM), n)), 0
+    rows, rank = np.empty((min(n, _FIRST_ROWS), n)), 0
     while True:
         if residual.min() < lowest:
             raise NotPositiveError
         np.maximum(residual, 0.0, out=residual)
-        left = float(weights @ residual)
-        if left <= allowed or rank == n:
-            return rows[:rank], left
+        left_out = float(weights @ residual)
+        if left_out <= allowed or rank == n:
+            return rows[:rank], left_out
         if rank == len(rows):
             rows = np.concatenate([rows, np.empty((min(n - rank, rank), n))])
         pivot = int(np.argmax(residual))
         if residual[pivot] <= 0.0:
-            return rows[:rank], left
+            return rows[:rank], left_out
         new = rows[rank]
         np.subtract(row(pivot), rows[:rank, pivot] @ rows[:rank], out=new)
         new /= np.sqrt(residual[pivot])

@@ -1,4 +1,4 @@
-"""The delta kernel: equal or not."""
+"""The delta kernel, which tells whether two values are equal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Delta(Kernel):
     Parameters
     ----------
     by_count : bool, default=True
-        :math:`n_x` is the number of samples with that value, as in the paper; with False it is
-        1, the plain delta kernel, on the scale of a Gaussian kernel.
+        If True, :math:`n_x` is the number of samples with that value, as in the paper. If False,
+        it is 1: this plain delta kernel has the same scale as a Gaussian kernel.
 
     Examples
     --------
@@ -44,25 +44,25 @@ class Delta(Kernel):
         return self
 
     def scale(self, block: FloatArray, weights: FloatArray, *, joint: bool = False) -> Scaling:
-        """Leave columns (k, n) as they are; tell which vary."""
+        """Leave columns (k, n) unchanged; a factor of 0 marks those that do not vary."""
         varies = np.ptp(block, axis=1) > 0
         return Scaling(np.zeros(len(block)), varies.astype(np.float64))
 
     def expand_joint(
         self, z: FloatArray, allowed: float, weights: FloatArray
     ) -> tuple[FloatArray, float]:
-        """Return one indicator row for each distinct value, times 1/sqrt(n_x) if asked."""
+        """Return one indicator row for each distinct value, divided by sqrt(n_x) if counted."""
         codes = vector_codes(z)
         sizes = np.bincount(codes, weights)
         rows = np.zeros((sizes.size, codes.size))
         with np.errstate(divide="ignore"):
             heights = 1 / np.sqrt(sizes) if self.by_count else np.ones(sizes.size)
-        # a value without weight, such as one filled in for a missing value, has no row
+        # a value without weight gets no row: for example, the fill value of missing entries
         rows[codes, np.arange(codes.size)] = np.where(sizes > 0, heights, 0.0)[codes]
         return rows[sizes > 0], 0.0
 
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return 1.0 where samples (q, m) and (q, p) are equal: the plain kernel."""
+        """Return 1.0 where samples (q, m) and (q, p) are equal, the plain kernel; else 0.0."""
         equal = np.all(left[:, :, None] == right[:, None, :], axis=0)
         return np.asarray(equal, dtype=np.float64)
 
@@ -79,19 +79,19 @@ class Delta(Kernel):
         return np.asarray(np.divide(equal, sizes, out=np.zeros_like(equal), where=sizes > 0))
 
     def learnt(self, z: FloatArray, weights: FloatArray) -> Kernel:
-        """Return the kernel with the numbers of samples counted."""
+        """Return the kernel with the number of samples of each value filled in."""
         if not self.by_count:
             return self
         values, codes = np.unique(z, axis=1, return_inverse=True)
         return _Counted(values, np.asarray(np.bincount(codes.ravel(), weights), dtype=np.float64))
 
     def observed_scale(self, share: Any) -> Any:
-        """Return the share of observed samples: 1/n_x is larger where fewer are counted."""
+        """Return the share of observed samples: 1/n_x is larger if fewer samples are counted."""
         return share if self.by_count else 1.0
 
 
 class _Counted(Delta):
-    """Delta kernel whose values (q, v) have been counted, with the weight (v,) of each."""
+    """Delta kernel with known weights (v,) of the distinct values (q, v)."""
 
     def __init__(self, values: FloatArray, sizes: FloatArray) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class _Counted(Delta):
         self.sizes = sizes
 
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
-        """Return 1/n_x where both samples are x, 0 for values that were never counted."""
+        """Return 1/n_x where both samples are x; values that were not counted give 0."""
         return np.asarray(self._heights(left) @ super().between(self.values, right))
 
     def diagonal(self, z: FloatArray) -> FloatArray:
@@ -107,18 +107,18 @@ class _Counted(Delta):
         return np.asarray(self._heights(z).sum(axis=1))
 
     def learnt(self, z: FloatArray, weights: FloatArray) -> Kernel:
-        """Return the kernel itself: it has counted already."""
+        """Return the kernel itself, because it has counted already."""
         return self
 
     def _heights(self, left: FloatArray) -> FloatArray:
-        """Return 1/n_x where a sample of (q, m) is x: an array of shape (m, v)."""
+        """Return an array of shape (m, v): 1/n_x where a sample of (q, m) equals x, else 0."""
         heights = np.zeros_like(self.sizes)
         np.divide(1.0, self.sizes, out=heights, where=self.sizes > 0)
         return super().between(left, self.values) * heights
 
 
 def vector_codes(vectors: FloatArray) -> Any:
-    """Number distinct vectors, the columns of (q, n): an array of int of shape (n,)."""
+    """Number the distinct vectors among the columns of (q, n): an array of int of shape (n,)."""
     if len(vectors) == 1:
         return np.unique(vectors[0], return_inverse=True)[1]
     return np.unique(vectors, axis=1, return_inverse=True)[1].ravel()

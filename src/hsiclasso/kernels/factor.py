@@ -1,9 +1,9 @@
-r"""Columns -> centred factors of the least rank that the error allows.
+r"""Columns -> centred factors of the smallest rank that the error allows.
 
-From the rows :math:`\Phi` (N x n) of a column, the eigenvalues of the centred
-:math:`\Phi\Gamma\Phi^\top` (N x N) are those of the centred Gram matrix, and its eigenvectors
-turn the rows into ones that are orthogonal over the samples. With weights and covariates,
-`hsiclasso.kernels.samples` has what takes the place of centring.
+The terms of a column are rows :math:`\Phi` (N x n). The centred matrix
+:math:`\Phi\Gamma\Phi^\top` (N x N) has the same non-zero eigenvalues as the centred Gram matrix.
+Multiplying the rows by its eigenvectors makes them orthogonal. With weights and covariates, the
+projection of `hsiclasso.kernels.samples` replaces the centring matrix :math:`\Gamma`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.kernels.base import Kernel, Terms
 from hsiclasso.kernels.measures import Measure
-from hsiclasso.kernels.samples import NOTHING, Samples
+from hsiclasso.kernels.samples import NEGLIGIBLE, Samples
 
 __all__ = [
     "Factor",
@@ -26,35 +26,27 @@ __all__ = [
     "factor_columns",
     "factor_rows",
     "factor_terms",
-    "turn",
+    "orthogonal_factors",
 ]
 
-#: How often a column is expanded again, more tightly each time.
-_TRIES = 6
-#: How much more tightly at most.
-_LEAST_STEP = 1e-6
+#: Most rounds in which a column is expanded; each one leaves out less than the one before.
+_ROUNDS = 6
+#: Smallest factor by which a round reduces the share that may be left out.
+_LEAST_REDUCTION = 1e-6
 
 
 @dataclass(frozen=True)
 class Factor:
-    """Centred low-rank factor: ``rows.T @ rows`` is the matrix of the feature.
+    """Centred low-rank factor: ``rows.T @ rows`` is the matrix of the feature."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (rank, n)
-        Orthogonal rows that each sum to zero; shape (0, n) for a column that does not vary.
-        With weights, a row holds the square root of each sample's weight as a factor.
-    eigenvalues : ndarray of shape (rank,)
-        Squared norms of the rows, decreasing.
-    error : float
-        Bound on the Frobenius distance to the exact matrix, relative to its norm.
-    observed : float
-        Share of the total weight on samples where the feature is not missing.
-    """
-
+    #: Orthogonal rows, each with sum 0, shape (rank, n); the rank is 0 if the column does not vary.
+    #: With weights, each entry contains the square root of its sample's weight as a factor.
     rows: FloatArray
+    #: Squared norms of the rows, in decreasing order, shape (rank,).
     eigenvalues: FloatArray
+    #: Bound on the Frobenius distance to the exact matrix, relative to its norm.
     error: float
+    #: Share of the total weight on samples where the feature is not missing.
     observed: float = 1.0
 
     @property
@@ -64,7 +56,7 @@ class Factor:
 
     @property
     def nbytes(self) -> int:
-        """Memory it takes."""
+        """Memory of the rows."""
         return self.rows.nbytes
 
     def scaled(self, scale: float) -> Self:
@@ -88,47 +80,44 @@ def empty_factor(n: int) -> Factor:
 
 
 class Refinement:
-    """Columns that are expanded more and more tightly until what is found is accurate enough.
+    """Decides how much may be left out of columns until their errors are small enough.
 
     Parameters
     ----------
     size : int
         Number of columns.
     share : float
-        Share of the trace to leave out at first.
+        Share of the trace that may be left out in the first round.
     error : float
-        Largest relative error.
-
-    Attributes
-    ----------
-    errors : ndarray of shape (size,)
-        Relative error bounds reached; whoever expands columns writes them here.
+        Largest relative error allowed.
     """
 
     def __init__(self, size: int, share: float, error: float) -> None:
+        #: Bounds on the relative errors, shape (size,). The caller writes them in every round.
         self.errors = np.zeros(size)
         self._shares = np.full(size, share)
         self._error = error
 
     def rounds(self) -> Iterator[tuple[IntArray, FloatArray, int]]:
-        """Yield the columns to be expanded, the shares that may be left out, and the round."""
+        """Yield the columns to expand, the shares that may be left out, and the round's number."""
         todo = np.arange(self.errors.size)
-        for attempt in range(_TRIES):
-            yield todo, self._shares[todo], attempt
+        for number in range(_ROUNDS):
+            yield todo, self._shares[todo], number
             todo = np.flatnonzero(self.errors > self._error)
             if not todo.size:
                 return
             finite = np.isfinite(self.errors[todo])
-            near, far = todo[finite], todo[~finite]
-            self._shares[near] *= np.maximum(0.5 * self._error / self.errors[near], _LEAST_STEP)
-            if attempt > 0:  # an infinite bound says no more than: not yet
-                self._shares[far] *= _LEAST_STEP
+            known, unknown = todo[finite], todo[~finite]
+            reduction = 0.5 * self._error / self.errors[known]
+            self._shares[known] *= np.maximum(reduction, _LEAST_REDUCTION)
+            if number > 0:  # the caller may bound the error more sharply in round 1
+                self._shares[unknown] *= _LEAST_REDUCTION
 
 
 def factor_columns(
     z: FloatArray, kernel: Kernel, samples: Samples, measure: Measure, error: float
 ) -> list[Factor]:
-    """Factor the matrices of scaled columns (k, n) that vary, one for each."""
+    """Return a factor for each of some scaled columns (k, n), all of which vary."""
     made = [empty_factor(samples.n)] * len(z)
     refinement = Refinement(len(z), measure.usual_share(error), error)
     for columns, shares, _ in refinement.rounds():
@@ -146,58 +135,63 @@ def factor_rows(
     measure: Measure,
     error: float,
 ) -> Factor:
-    """Factor one feature, given what expands it.
+    """Factor one feature, given a function that expands it.
 
-    `expand` takes the weighted trace that may be left out and returns rows (r, n), which are
-    overwritten, and the trace that they do leave out.
+    `expand` takes the weighted trace that may be left out. It returns rows (r, n), which are
+    overwritten here, and the weighted trace that they leave out.
     """
     factor = empty_factor(samples.n)
     refinement = Refinement(1, measure.usual_share(error), error)
     for _, shares, _ in refinement.rounds():
-        rows, left = expand(float(shares[0]) * samples.total)
+        rows, left_out = expand(float(shares[0]) * samples.total)
         if not len(rows):
             return factor
         trace = np.einsum("ri,ri,i->", rows, rows, samples.shares[0])
-        bounds = np.array([left]), np.array([trace])
-        # in place: the rows of a target with many samples are large
-        (factor,) = turn(samples.project(rows[None]), *bounds, samples, measure, error)
+        # project in place, because the rows of a target with many samples are large
+        (factor,) = orthogonal_factors(
+            samples.project(rows[None]), np.array([left_out]), np.array([trace]), samples, measure,
+            error,
+        )  # fmt: skip
         refinement.errors[0] = factor.error
     return factor
 
 
 def factor_terms(terms: Terms, samples: Samples, measure: Measure, error: float) -> list[Factor]:
-    """Turn terms to orthogonal rows and drop what is below the error: a factor for each column."""
+    """Return a factor for each column of some terms, of the smallest rank that `error` allows."""
     phi = terms.on(slice(None), slice(None))
     trace = np.einsum("cri,cri,i->c", phi, phi, samples.shares[0])
-    return turn(samples.project(phi), terms.left, trace, samples, measure, error)
+    return orthogonal_factors(samples.project(phi), terms.left_out, trace, samples, measure, error)
 
 
-def turn(
-    phi: FloatArray, left: FloatArray, trace: FloatArray, samples: Samples, measure: Measure,
+def orthogonal_factors(
+    phi: FloatArray, left_out: FloatArray, trace: FloatArray, samples: Samples, measure: Measure,
     error: float,
 ) -> list[Factor]:  # fmt: skip
-    """Turn rows (c, r, n) that are weighed and centred; `trace` (c,) is what they had before."""
+    """Make factors with orthogonal rows of projected rows (c, r, n).
+
+    `left_out` (c,) is the trace that the rows leave out, and `trace` (c,) the trace of the rows
+    before they were projected.
+    """
     eigenvalues, vectors = np.linalg.eigh(phi @ phi.transpose(0, 2, 1))
     eigenvalues, vectors = np.maximum(eigenvalues[:, ::-1], 0.0), vectors[:, :, ::-1]
     mapped = measure.shrink(eigenvalues, samples.total)
-    # tails[c, r] is the norm of what rank r leaves out
+    # tails[c, r] is the norm of the part that rank r leaves out
     squares = np.cumsum(np.square(mapped)[:, ::-1], axis=1)[:, ::-1]
     tails = np.sqrt(np.concatenate([squares, np.zeros((len(phi), 1))], axis=1))
     ranks = np.argmax(tails <= 0.5 * error * tails[:, :1], axis=1)
-    gone = eigenvalues.sum(axis=1) <= NOTHING * trace
-    lost = left > NOTHING * trace
-    used = np.where(gone, 1.0, tails[:, 0])
-    cut = (
-        left * measure.lipschitz(samples.total) + np.take_along_axis(tails, ranks[:, None], 1)[:, 0]
-    )
-    # where nothing is left of a column, there is no error - unless it was left out
-    bounds = np.where(gone, np.where(lost, np.inf, 0.0), cut / used)
-    ranks = np.where(gone, 0, ranks)
+    is_zero = eigenvalues.sum(axis=1) <= NEGLIGIBLE * trace
+    incomplete = left_out > NEGLIGIBLE * trace
+    norms = np.where(is_zero, 1.0, tails[:, 0])
+    cut = np.take_along_axis(tails, ranks[:, None], 1)[:, 0]
+    errors = (left_out * measure.lipschitz(samples.total) + cut) / norms
+    # a zero matrix is exact, unless the part that is not zero may have been left out
+    bounds = np.where(is_zero, np.where(incomplete, np.inf, 0.0), errors)
+    ranks = np.where(is_zero, 0, ranks)
     most = int(ranks.max(initial=0))
     scale = np.sqrt(mapped[:, :most] / np.where(eigenvalues > 0, eigenvalues, 1.0)[:, :most])
     rows = (vectors[:, :, :most] * scale[:, None, :]).transpose(0, 2, 1) @ phi
     return [
-        # rows of several columns share an array, which one factor alone should not hold on to
+        # copy, because one factor should not keep the array of all columns in memory
         Factor(rows[c, :rank] if len(rows) == 1 else rows[c, :rank].copy(), mapped[c, :rank], bound)
         for c, (rank, bound) in enumerate(zip(ranks.tolist(), bounds.tolist(), strict=True))
     ]

@@ -1,4 +1,4 @@
-"""The Gaussian kernel: closed-form terms, or pivoted Cholesky for long tails."""
+"""The Gaussian kernel: closed-form terms, and pivoted Cholesky for columns with long tails."""
 
 from __future__ import annotations
 
@@ -34,24 +34,26 @@ from hsiclasso.kernels.hermite import (
 __all__ = ["Gaussian"]
 
 _EXPANSIONS = ("auto", "table", "cholesky")
-#: Distance of two nodes of a grid, in widths: interpolation is off by 6e-5 at most.
+#: Distance of two nodes of a grid, in widths. The error of interpolation is then at most 6e-5.
 _GRID_STEP = 0.125
 
 
 class Gaussian(DistanceKernel):
     r"""Gaussian kernel of the standardised column, :math:`e^{-(x-x')^2/(2\sigma^2)}`.
 
-    Most columns are served by closed-form eigenfunctions, which cost a few multiply-adds per
-    value; columns with long tails get a pivoted Cholesky factor.
+    Most columns are expanded in closed-form eigenfunctions, which cost a few multiply-adds per
+    value. Columns with long tails get a pivoted Cholesky factor.
 
     Parameters
     ----------
     width : float, "median" or tuple of these, default=1.0
         :math:`\sigma` in standard deviations of the column, or the median of the non-zero
-        pairwise distances of each column. Several widths stand for the mean of their kernels.
+        pairwise distances of each column. With several widths, the kernel is the mean of one
+        kernel for each width.
     expansion : {"auto", "table", "cholesky"}, default="auto"
-        ``"table"`` interpolates the eigenfunctions in a table of 4096 entries, as the paper
-        looks kernel values up; ``"cholesky"`` is adaptive throughout. ``"auto"`` is faster.
+        ``"auto"`` is the fastest. ``"table"`` interpolates the eigenfunctions in a table of 4096
+        entries, similar to the lookup table of the paper. ``"cholesky"`` uses pivoted Cholesky
+        for every column.
 
     Examples
     --------
@@ -71,11 +73,11 @@ class Gaussian(DistanceKernel):
 
     @property
     def widths(self) -> tuple[Width, ...]:
-        """All widths; several stand for the mean of their kernels."""
+        """All widths; the kernel is the mean of one kernel for each width."""
         return tuple(self.width) if isinstance(self.width, tuple | list) else (self.width,)
 
     def check(self) -> Self:
-        """Raise if a parameter breaks its rule."""
+        """Raise if there is no width, a width is invalid or the expansion is unknown."""
         if not self.widths:
             raise InvalidInputError("width=() has no width: give one or more.")
         if self.expansion not in _EXPANSIONS:
@@ -85,25 +87,25 @@ class Gaussian(DistanceKernel):
         return super().check()
 
     def of_squares(self, squares: FloatArray) -> FloatArray:
-        """Return the kernel at squared distances, those of one width in units of it."""
+        """Return the kernel at squared distances, in units of the squared width if it is one."""
         if len(self.widths) == 1:
             return np.asarray(np.exp(-0.5 * squares))
         parts = [np.exp(-0.5 * squares / float(width) ** 2) for width in self.widths]
         return np.asarray(np.mean(parts, axis=0))
 
     def learnt(self, z: FloatArray, weights: FloatArray) -> Gaussian:
-        """Return the kernel with several widths in numbers; one width is part of the scale."""
+        """Return the kernel with several widths as numbers; one width is part of the scale."""
         if len(self.widths) == 1:
             return self
         return Gaussian(tuple(w[0] for w in self._measured(z, weights[None], joint=True).tolist()))
 
     def _measured(self, z: FloatArray, weights: FloatArray, *, joint: bool = False) -> FloatArray:
-        """Return all widths (w, k) of standardised columns (k, n), in numbers."""
+        """Return all widths of standardised columns (k, n) as numbers, shape (w, k)."""
         varies = np.ptp(z, axis=1) > 0
         return np.array([measured_widths(w, z, weights, varies, joint=joint) for w in self.widths])
 
     def grid(self, reach: float) -> Grid | None:
-        """Return a grid for scaled values up to some magnitude, if there is one known width."""
+        """Return a grid for scaled values of magnitude up to `reach`, if one width is known."""
         if len(self.widths) > 1 or self.widths[0] == "median" or self.expansion != "auto":
             return None
         return _grid(reach)
@@ -124,14 +126,14 @@ class Gaussian(DistanceKernel):
     ) -> tuple[FloatArray, float]:
         """Expand the scaled columns (q, n) of one feature by pivoted Cholesky."""
         if len(z) == 1 and len(self.widths) == 1:
-            return _factored(z[0], max(allowed, ROUNDING * float(weights.sum())), weights)
+            return _cholesky(z[0], max(allowed, ROUNDING * float(weights.sum())), weights)
         kernel = self.learnt(z, weights)
         return super(Gaussian, kernel).expand_joint(z, allowed, weights)
 
     def expand(
         self, z: FloatArray, columns: IntArray, allowed: FloatArray, weights: FloatArray
     ) -> list[Terms]:
-        """Expand some columns of a scaled block: closed forms first, Cholesky for the others."""
+        """Expand some columns of a scaled block: in closed form, or by Cholesky where it fails."""
         total = weights.sum(axis=1)[np.minimum(columns, len(weights) - 1)]
         allowed = np.maximum(allowed, ROUNDING * total)
         if self.expansion == "cholesky":
@@ -140,20 +142,20 @@ class Gaussian(DistanceKernel):
         if len(self.widths) > 1:
             scaled = [z / width[:, None] for width in self._measured(z, weights)]
         closed = _ClosedForm(scaled, columns, table=self.expansion == "table")
-        terms, served = closed.terms(allowed, total, weights)
-        if not served.all():
-            terms += super().expand(z, columns[~served], allowed[~served], weights)
+        terms, expanded = closed.terms(allowed, total, weights)
+        if not expanded.all():
+            terms += super().expand(z, columns[~expanded], allowed[~expanded], weights)
         return terms
 
 
 @cache
 def _grid(reach: float) -> Grid:
-    """Make the grid of scaled values, whose kernel has width 1."""
+    """Make the grid of scaled values, for which the kernel has width 1."""
     return make_grid(lambda distance: np.exp(-0.5 * np.square(distance)), reach, _GRID_STEP)
 
 
-def _factored(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:
-    """Factor the Gram matrix of one column by the compiled loop, with room as it is needed."""
+def _cholesky(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:
+    """Factor the Gram matrix of one column by the compiled loop; double the rows when needed."""
     from hsiclasso.kernels._loops import gaussian_cholesky
 
     residual = np.ones(z.size)
@@ -162,25 +164,30 @@ def _factored(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[Float
         longer = np.empty((min(z.size, max(32, 2 * rank)), z.size))
         longer[:rank] = rows
         rows = longer
-        rank, left = gaussian_cholesky(z, weights, allowed, rows, residual, rank)
+        rank, left_out = gaussian_cholesky(z, weights, allowed, rows, residual, rank)
         if rank < len(rows) or rank == z.size:
-            return rows[:rank], left
+            return rows[:rank], left_out
 
 
 class _ClosedForm:
-    """Eigenfunctions of some columns, at one width or several."""
+    """Expands columns in closed-form eigenfunctions, at one width or several.
+
+    `scaled` has the block of columns (k, n) divided by each width; `columns` are the positions of
+    the columns to expand.
+    """
 
     def __init__(self, scaled: list[FloatArray], columns: IntArray, *, table: bool) -> None:
         self.scaled = scaled
         self.columns = columns
         self.table = table
+        #: For each width, the basis of each column of the block, shape (k,).
         self.bases: list[IntArray] = []
-        self._some: dict[tuple[int, int], tuple[IntArray, FloatArray]] = {}
+        self._gathered: dict[tuple[int, int], tuple[IntArray, FloatArray]] = {}
 
     def terms(
         self, allowed: FloatArray, total: FloatArray, weights: FloatArray
     ) -> tuple[list[Terms], BoolArray]:
-        """Return the terms of the columns that are served, and which those are."""
+        """Return the terms of the columns that have a short expansion, and which ones have it."""
         counts, bulk = [], np.zeros(self.columns.size, dtype=np.int64)
         for z in self.scaled:
             needed = self._choose(z, allowed, total, weights)
@@ -190,44 +197,45 @@ class _ClosedForm:
             counts.append(needed[1])
             bulk += needed[2]
         by_width = np.array(counts)
-        served = np.all(by_width > 0, axis=0)
-        left = allowed + table_error() * total if self.table else allowed
-        trace = (1 - BULK_SHARE) * total - left
+        expanded = np.all(by_width > 0, axis=0)
+        left_out = allowed + table_error() * total if self.table else allowed
+        bulk_trace = (1 - BULK_SHARE) * total - left_out
         made = []
-        # columns with as many rows at each width are evaluated together
-        for lengths in dict.fromkeys(zip(*by_width[:, served].tolist(), strict=True)):
+        # columns that have equal numbers of rows at each width are evaluated together
+        for lengths in dict.fromkeys(zip(*by_width[:, expanded].tolist(), strict=True)):
             which = np.flatnonzero((by_width == np.array(lengths)[:, None]).all(axis=0))
             made.append(
                 Terms(
                     self.columns[which],
                     sum(lengths),
                     self.scaled[0].shape[1],
-                    left[which],
-                    trace[which],
+                    left_out[which],
+                    bulk_trace[which],
                     bulk[which],
                     self._evaluator(self.columns[which], lengths),
                     self._multiplier(self.columns[which]),
                 )
             )
-        return made, np.asarray(served)
+        return made, np.asarray(expanded)
 
     def _choose(
         self, z: FloatArray, allowed: FloatArray, total: FloatArray, weights: FloatArray
     ) -> tuple[IntArray, IntArray, IntArray]:
+        """Choose the expansion of each column at one width, as `choose_expansions` returns it."""
         from hsiclasso.kernels._loops import count_magnitudes
 
         every = np.array_equal(self.columns, np.arange(len(z)))
-        some = z if every else z[self.columns]
+        values = z if every else z[self.columns]
         shares = weights if every or len(weights) == 1 else weights[self.columns]
-        histogram = np.zeros((len(some), int(REACH * BINS_PER_UNIT) + 1))
-        count_magnitudes(some, shares, float(BINS_PER_UNIT), histogram)
+        histogram = np.zeros((len(values), int(REACH * BINS_PER_UNIT) + 1))
+        count_magnitudes(values, shares, float(BINS_PER_UNIT), histogram)
         only = TABLE_BASIS if self.table else None
         return choose_expansions(histogram, allowed, total, only)
 
     def _evaluator(
         self, columns: IntArray, lengths: tuple[int, ...]
     ) -> Callable[[slice, Columns, FloatArray], None]:
-        """Return what evaluates the rows of columns that need so many at each width."""
+        """Return the function that evaluates rows, given their number at each width."""
 
         def evaluate(which: slice, samples: Columns, out: FloatArray) -> None:
             if len(lengths) == 1:
@@ -244,14 +252,14 @@ class _ClosedForm:
         return evaluate
 
     def _multiplier(self, columns: IntArray) -> Callable[[Columns, Product], None] | None:
-        """Return what multiplies the rows of columns with a target's, if one loop can do it."""
+        """Return the function that multiplies rows with those of a target, if there is a loop."""
         if self.table or len(self.scaled) > 1:
             return None
 
         def multiply(samples: Columns, product: Product) -> None:
             from hsiclasso.kernels._loops import multiply_hermite
 
-            z = self.scaled[0] if isinstance(samples, slice) else self._gathered(0, samples)
+            z = self.scaled[0] if isinstance(samples, slice) else self._gather(0, samples)
             made = bases()
             multiply_hermite(
                 z, columns, self.bases[0], made.first, made.steps,
@@ -260,13 +268,13 @@ class _ClosedForm:
 
         return multiply
 
-    def _gathered(self, width: int, samples: IntArray) -> FloatArray:
-        """Return all columns on some samples; the same array of samples is asked for often."""
+    def _gather(self, width: int, samples: IntArray) -> FloatArray:
+        """Return all columns on some samples; repeated calls for the same array are cached."""
         key = width, id(samples)
-        if key not in self._some:
-            # the samples are kept too, so that no other array gets their identity
-            self._some[key] = samples, self.scaled[width].take(samples, axis=1)
-        return self._some[key][1]
+        if key not in self._gathered:
+            # keep the samples alive: otherwise another array could get the same id
+            self._gathered[key] = samples, self.scaled[width].take(samples, axis=1)
+        return self._gathered[key][1]
 
     def _evaluate(self, width: int, columns: IntArray, samples: Columns, out: FloatArray) -> None:
         """Evaluate the first features of some columns at one width: `out` is (c, length, s)."""
@@ -274,7 +282,7 @@ class _ClosedForm:
 
         z, basis = self.scaled[width], self.bases[width]
         if not isinstance(samples, slice):
-            z, samples = self._gathered(width, samples), slice(None)
+            z, samples = self._gather(width, samples), slice(None)
         start, stop, _ = samples.indices(z.shape[1])
         if self.table:
             table_features(z, columns, start, stop, REACH, lookup_table(), out)

@@ -9,16 +9,16 @@ the Mercer expansion (Zhu, Williams, Rohwer and Morciniec, 1998)
 
 with :math:`a = 1/(4s^2)`, :math:`b = 1/2`, :math:`c = \sqrt{a^2 + 2ab}`, :math:`A = a+b+c`,
 :math:`B = b/A`. The features :math:`\phi_m = \sqrt{\lambda_m}\psi_m` obey a three-term
-recurrence, so a value is embedded by one exponential and N multiply-adds, exactly.
+recurrence. The first N features of a value take one exponential and N multiply-adds, and are exact.
 
-What a truncation after N features leaves out is itself positive semi-definite, with diagonal
-:math:`\rho_N(x) = 1 - \sum_{m<N}\phi_m(x)^2`: its trace bounds the error of the Gram matrix in
-every norm. A histogram of |x| therefore tells, before any feature is computed, how many are
-needed and which s needs the fewest.
+The first N features leave out a positive semi-definite matrix with diagonal
+:math:`\rho_N(x) = 1 - \sum_{m<N}\phi_m(x)^2`. Its trace bounds the error of the Gram matrix in
+every norm. A histogram of |x| therefore tells, before any feature is computed, how many features
+are needed and which s needs the fewest.
 
-The paper looks kernel values up in a table of differences. In this form the table holds the
-leading eigenfunctions at 4096 values, and embedding a value is a cubic interpolation in it. The
-recurrence needs no table and is faster, so that the table is an option and not the default.
+The paper looks kernel values up in a table of differences. Here the table holds the leading
+eigenfunctions at 4096 values, and cubic interpolation in the table gives the features of a value.
+The recurrence needs no table and is faster. The table is therefore an option, not the default.
 """
 
 from __future__ import annotations
@@ -44,45 +44,39 @@ __all__ = [
     "table_error",
 ]
 
-#: Values up to this magnitude can be served; beyond it the expansion would be too long.
+#: Largest magnitude of a value that can be expanded; beyond it the expansion would be too long.
 REACH = 12.0
-#: Longest expansion that still beats a pivoted Cholesky factor.
+#: Longest expansion that is still faster than a pivoted Cholesky factor.
 MAX_FEATURES = 64
-#: Most columns need fewer features than this.
-_MOST_NEED = 24
-#: Expansions longer than this have lengths that are multiples of the step.
-_FREE, _STEP = 24, 4
-#: Share of the trace that does not count as the bulk of a Gram matrix.
+#: Number of features that is enough for most columns.
+_USUAL_FEATURES = 24
+#: Longer expansions than the first number have a length that is a multiple of the second.
+_ANY_LENGTH, _LENGTH_STEP = 24, 4
+#: The bulk of a Gram matrix is all of its trace but this share.
 BULK_SHARE = 0.02
-#: Bins of the histogram of magnitudes that tells how many features are needed.
+#: Bins per unit in the histogram of magnitudes that tells how many features are needed.
 BINS_PER_UNIT = 4
-#: Entries of the lookup table (the paper's B), and the expansion that is tabulated.
+#: Number of entries of the lookup table (the paper's B), and the basis that is tabulated.
 N_ENTRIES, TABLE_BASIS = 4096, 2
-#: Standard deviations of the reference measures. Narrow ones serve columns without tails.
-_SPREADS = (0.6, 0.8, 1.0, 1.3, 1.7, 2.2)
+#: Standard deviations s of the reference measures. Small ones suit columns without tails.
+_DEVIATIONS = (0.6, 0.8, 1.0, 1.3, 1.7, 2.2)
 
 
 @dataclass(frozen=True)
 class HermiteBases:
-    """Recurrence coefficients of every expansion, and what each leaves out.
+    """Recurrence coefficients of every basis, and the residuals that its features leave."""
 
-    Attributes
-    ----------
-    first : ndarray of shape (n_bases, 2)
-        Scale and decay of the first feature, ``scale * exp(-decay * x**2)``.
-    steps : ndarray of shape (n_bases, 2, MAX_FEATURES)
-        Coefficients up and back of ``phi[m+1] = up[m] * x * phi[m] - back[m] * phi[m-1]``.
-    residual : ndarray of shape (n_bases, MAX_FEATURES, n_bins)
-        Largest diagonal residual over the magnitudes up to the end of each histogram bin
-        when 1, 2, ... features are kept.
-    """
-
+    #: Scale and decay of the first feature ``scale * exp(-decay * x**2)``, shape (n_bases, 2).
     first: FloatArray
+    #: Coefficients up and back of ``phi[m+1] = up[m] * x * phi[m] - back[m] * phi[m-1]``,
+    #: shape (n_bases, 2, MAX_FEATURES).
     steps: FloatArray
+    #: Largest diagonal residual of 1, 2, ... features over all magnitudes up to the end of each
+    #: histogram bin, shape (n_bases, MAX_FEATURES, n_bins).
     residual: FloatArray
 
     def features(self, x: FloatArray, basis: int, n_features: int) -> FloatArray:
-        """Evaluate features of one basis in NumPy: an (n_features, len(x)) array."""
+        """Evaluate the first features of one basis in NumPy: shape (n_features, len(x))."""
         out = np.empty((n_features, x.size))
         scale, decay = self.first[basis]
         up, back = self.steps[basis]
@@ -96,9 +90,9 @@ class HermiteBases:
 
 @cache
 def bases() -> HermiteBases:
-    """Return the expansions, made once per process."""
-    spread = np.array(_SPREADS)
-    a = 1 / (4 * spread**2)
+    """Return the bases, which are made once per process."""
+    deviations = np.array(_DEVIATIONS)
+    a = 1 / (4 * deviations**2)
     b = 0.5
     c = np.sqrt(a * a + 2 * a * b)
     total = a + b + c
@@ -112,11 +106,11 @@ def bases() -> HermiteBases:
 
     per_bin = 8
     grid = np.arange(1, int(REACH * BINS_PER_UNIT) * per_bin + 1) / (BINS_PER_UNIT * per_bin)
-    residual = np.empty((spread.size, MAX_FEATURES, grid.size // per_bin))
-    for s in range(spread.size):
+    residual = np.empty((deviations.size, MAX_FEATURES, grid.size // per_bin))
+    for s in range(deviations.size):
         power = np.cumsum(made.features(grid, s, MAX_FEATURES) ** 2, axis=0)
-        left = np.maximum.accumulate(np.maximum(1 - power, 0), axis=1)
-        residual[s] = left[:, per_bin - 1 :: per_bin]
+        largest = np.maximum.accumulate(np.maximum(1 - power, 0), axis=1)
+        residual[s] = largest[:, per_bin - 1 :: per_bin]
     return HermiteBases(first, steps, residual)
 
 
@@ -128,52 +122,51 @@ def choose_expansions(
     Parameters
     ----------
     histogram : ndarray of shape (k, n_bins + 1)
-        Weights of the values of each column by the bin of their magnitude; the last entry has
-        what lies beyond `REACH`.
+        Weight of each column's values in each bin of magnitudes. The last entry is the weight of
+        the values beyond `REACH`.
     allowed : ndarray of shape (k,)
         Largest weighted sum of the diagonal residual over the values of a column.
     total : ndarray of shape (k,)
-        Sum of the weights.
+        Sum of the weights of each column.
     only : int, optional
-        The one basis to choose from.
+        The only basis to choose from.
 
     Returns
     -------
     basis : ndarray of shape (k,)
-        Row of the coefficients in `HermiteBases`.
+        Number of the basis in `HermiteBases`.
     counts : ndarray of shape (k,)
-        Number of features; 0 where no expansion serves the column.
+        Number of features; 0 if no basis suits the column.
     bulk : ndarray of shape (k,)
-        Number of features, of some basis, that leave out at most `BULK_SHARE` of the trace.
+        Fewest features, of any basis, that leave out at most `BULK_SHARE` of the trace.
     """
     residual = bases().residual if only is None else bases().residual[only : only + 1]
     used = int(np.flatnonzero(histogram[:, :-1].any(axis=0)).max(initial=0)) + 1
-    for most in (_MOST_NEED, MAX_FEATURES):
-        left = _left_out(histogram[:, :used], residual[:, :most, :used])
-        by_basis = _needed(left, allowed)
+    for most in (_USUAL_FEATURES, MAX_FEATURES):
+        left_out = _left_out(histogram[:, :used], residual[:, :most, :used])
+        by_basis = _fewest_features(left_out, allowed)
         basis = np.argmin(by_basis, axis=1)
         counts = by_basis[np.arange(len(basis)), basis]
         if (counts <= most).all():
             break
-    # long expansions come in a few lengths, so that columns can be evaluated together
-    counts = np.where((counts > _FREE) & (counts <= most), -(-counts // _STEP) * _STEP, counts)
+    # columns of equal length are evaluated together: long expansions have only a few lengths
+    rounded = -(-counts // _LENGTH_STEP) * _LENGTH_STEP
+    counts = np.where((counts > _ANY_LENGTH) & (counts <= most), rounded, counts)
     counts[(counts > MAX_FEATURES) | (histogram[:, -1] > 0)] = 0
-    bulk = _needed(left, BULK_SHARE * total).min(axis=1)
+    bulk = _fewest_features(left_out, BULK_SHARE * total).min(axis=1)
     return basis + (only or 0), counts, bulk
 
 
 def _left_out(histogram: FloatArray, residual: FloatArray) -> FloatArray:
-    """Trace that each number of features of each basis leaves out of columns: (k, bases, N)."""
+    """Trace of each column that 1, ..., N features of each basis leave out: (k, bases, N)."""
     flat = residual.reshape(-1, residual.shape[2])
     return (histogram @ flat.T).reshape(-1, *residual.shape[:2])
 
 
-def _needed(left: FloatArray, limit: FloatArray) -> IntArray:
-    """Fewest features of each basis that leave out at most the limit; one more than all if none.
-
-    What is left out falls with the number of features, so that those that do not suffice count.
-    """
-    return np.asarray(np.count_nonzero(left > limit[:, None, None], axis=2) + 1)
+def _fewest_features(left_out: FloatArray, limit: FloatArray) -> IntArray:
+    """Fewest features of each basis that leave out at most the limit; N + 1 if N are too few."""
+    # more features leave out less: count the numbers of features that are too small
+    return np.asarray(np.count_nonzero(left_out > limit[:, None, None], axis=2) + 1)
 
 
 @cache
@@ -185,7 +178,7 @@ def lookup_table() -> FloatArray:
 
 @cache
 def table_error() -> float:
-    """Bound on how far interpolation moves any kernel value, measured between the entries."""
+    """Bound on the error of a kernel value from interpolation, measured between the entries."""
     from hsiclasso.kernels._loops import table_features
 
     step = 2 * REACH / (N_ENTRIES - 1)

@@ -1,4 +1,4 @@
-"""The Laplace kernel: exact recursions over the sorted column in place of a factor of low rank."""
+"""The Laplace kernel: exact recursions along the sorted column replace a factor of low rank."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["Laplace"]
 class Laplace(DistanceKernel):
     r"""Laplace kernel of the standardised column, :math:`e^{-|x-x'|/\sigma}`.
 
-    Universal like the Gaussian kernel but not smooth, so that its Gram matrix is not of low
-    rank: products with it are taken exactly, by recursions over the sorted column.
+    The kernel is universal, as the Gaussian kernel is, but it is not smooth: its Gram matrix does
+    not have low rank. Recursions along the sorted column compute products with it exactly.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class Laplace(DistanceKernel):
         self.width = width
 
     def of_squares(self, squares: FloatArray) -> FloatArray:
-        """Return the kernel at squared distances in units of the width."""
+        """Return the kernel at squared distances, which are in units of the squared width."""
         return np.asarray(np.exp(-np.sqrt(squares)))
 
     def expand_joint(
         self, z: FloatArray, allowed: float, weights: FloatArray
     ) -> tuple[FloatArray, float]:
-        """Expand one scaled column exactly, by the innovations of the Markov process."""
+        """Expand one scaled column exactly: a row for each innovation of the Markov process."""
         column = z[0]
         order = np.argsort(column, kind="stable")
         values = column[order]

@@ -14,9 +14,9 @@ __all__ = ["Linear"]
 
 
 class Linear(ProductKernel):
-    """Linear kernel of the standardised column; of several columns, the mean of their products.
+    """Linear kernel :math:`x x'` of the standardised column; several columns give the mean.
 
-    It sees linear dependences only.
+    It detects linear dependences only.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Linear(ProductKernel):
     def expand(
         self, z: FloatArray, columns: IntArray, allowed: FloatArray, weights: FloatArray
     ) -> list[Terms]:
-        """Return the columns themselves, a row each."""
+        """Return the columns themselves, one row each."""
         return power_terms(z, columns, np.array([0.0, 1.0]))
 
     def expand_joint(

@@ -20,14 +20,14 @@ class Matern(DistanceKernel):
         \nu = 3/2:&\quad (1 + r)\, e^{-r}, \quad r = \sqrt 3\, |x-x'| / \sigma \\
         \nu = 5/2:&\quad (1 + r + r^2/3)\, e^{-r}, \quad r = \sqrt 5\, |x-x'| / \sigma
 
-    The smaller :math:`\nu`, the less smooth the dependences that it sees best, and the more rows
-    its factors have: some 200 at the default error, where the Gaussian kernel has 12.
+    A smaller :math:`\nu` detects less smooth dependences better, but its factors have more rows:
+    about 200 at the default error, where the Gaussian kernel has 12.
 
     Parameters
     ----------
     nu : {1.5, 2.5}, default=1.5
-        :math:`\nu`. With 0.5 it would be the `Laplace` kernel, and for large values it tends to
-        the `Gaussian` kernel.
+        :math:`\nu`. The value 0.5 would give the `Laplace` kernel; large values approach the
+        `Gaussian` kernel.
     width : float or "median", default=1.0
         :math:`\sigma` in standard deviations of the column, or the median of the non-zero
         pairwise distances.
@@ -45,7 +45,7 @@ class Matern(DistanceKernel):
         self.width = width
 
     def check(self) -> Self:
-        """Raise if a parameter breaks its rule."""
+        """Raise if `nu` is neither 1.5 nor 2.5, or if the width is invalid."""
         if self.nu not in (1.5, 2.5):
             raise InvalidInputError(
                 f"nu={self.nu!r}, but a matern kernel needs 1.5 or 2.5: 1.5 is the default, 2.5 is "
@@ -54,7 +54,7 @@ class Matern(DistanceKernel):
         return super().check()
 
     def of_squares(self, squares: FloatArray) -> FloatArray:
-        """Return the kernel at squared distances in units of the width."""
+        """Return the kernel at squared distances, which are in units of the squared width."""
         r2 = 2 * self.nu * squares
         r = np.sqrt(r2)
         polynomial = 1 + r if self.nu == 1.5 else 1 + r + r2 / 3

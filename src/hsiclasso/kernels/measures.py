@@ -1,4 +1,4 @@
-r"""The dependence measures, as what each does to a centred Gram matrix.
+r"""The dependence measures. Each one maps a centred Gram matrix to a matrix A.
 
 =====================  ==================================================
 HSIC                   :math:`A = \bar K`
@@ -6,8 +6,8 @@ normalised HSIC        :math:`A = \bar K / \|\bar K\|_F`
 NOCCO                  :math:`A = \bar K(\bar K + \epsilon n I)^{-1}`
 =====================  ==================================================
 
-The dependence of two columns is :math:`\langle A, A'\rangle`. Where values are missing, A is
-that of the observed samples, zero elsewhere, and scaled by `Measure.restoration`.
+The dependence of two columns is :math:`\langle A, A'\rangle`. If values are missing, A is made
+from the observed samples, is zero elsewhere, and is multiplied by `Measure.restoration`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Measure", "as_measure"]
 
 
 class _Matrix(Protocol):
-    """What the matrix of a feature is, factored or known by its products."""
+    """What a measure needs of a feature's matrix, which is a `Factor` or a `LaplaceMatrix`."""
 
     @property
     def observed(self) -> float: ...
@@ -45,7 +45,7 @@ class Measure(Option):
     Attributes
     ----------
     name, title : str
-        Name as an option, and what the lasso with this measure is called.
+        Name of the option, and title of the lasso with this measure.
     normalised : bool
         Whether matrices are divided by their Frobenius norm.
     regularisation : float
@@ -59,11 +59,11 @@ class Measure(Option):
 
     @property
     def needs_gram(self) -> bool:
-        """Whether relevance needs the N x N Gram matrix of a column's rows."""
+        """Whether relevance needs the N x N matrix of inner products of a column's N rows."""
         return self.normalised or self.regularisation > 0
 
     def similarity(self) -> Measure:
-        """Return the measure by which two equal features have similarity 1."""
+        """Return the measure for similarities: two equal features have similarity 1."""
         return NHSIC()
 
     def shrink(self, eigenvalues: FloatArray, total: Any) -> FloatArray:
@@ -73,41 +73,44 @@ class Measure(Option):
         return np.asarray(eigenvalues / (eigenvalues + self.regularisation * total))
 
     def lipschitz(self, total: Any) -> Any:
-        r"""Return how much an error of the Gram matrix can grow in the Frobenius norm.
+        r"""Return the largest factor by which the map f increases an error of the Gram matrix.
 
         With :math:`\rho = \epsilon n`,
-        :math:`f(A) - f(B) = \rho (B+\rho)^{-1}(A-B)(A+\rho)^{-1}`, so at most by 1/rho.
+        :math:`f(A) - f(B) = \rho (B+\rho)^{-1}(A-B)(A+\rho)^{-1}`. The factor, in the Frobenius
+        norm, is therefore at most :math:`1/\rho`.
         """
         return 1 / (self.regularisation * total) if self.regularisation else 1.0
 
     def least_norm(self, trace: FloatArray, rank: Any, total: Any) -> FloatArray:
-        """Bound the Frobenius norm of the mapped matrix from below, by its trace and rank."""
+        """Return a lower bound on the Frobenius norm of A, from a trace within a rank."""
         if self.regularisation:
             return self.shrink(trace / rank, total)
         return np.asarray(trace / np.sqrt(rank))
 
     def usual_share(self, error: float) -> float:
-        """Return the share of the trace that most columns may lose at a relative error.
+        """Return the share of the trace that may be left out of most columns.
 
-        The norm of a centred Gram matrix is usually above n/10, that of a shrunk one above 1.
+        A then has at most the relative error `error`, because the norm of a centred Gram matrix
+        is usually above n/10, and the norm of a shrunk one above 1.
         """
         return 0.5 * error * (self.regularisation or 0.1)
 
     def finish(self, matrix: AnyMatrix) -> AnyMatrix:
-        """Return A from the shrunk Gram matrix, factored or known by its products."""
+        """Make A from the shrunk Gram matrix: normalise it, and compensate for missing values."""
         if self.normalised:
             matrix = matrix.normalised()
         return matrix.scaled(self.restoration(matrix.observed))
 
     def restoration(self, observed: Any) -> Any:
-        r"""Return the factor by which A makes up for missing values.
+        r"""Return the factor of A that compensates for missing values.
 
-        With a share q of the samples observed, the norm of a centred Gram matrix is q times
-        what it would be, while normalised and shrunk matrices have theirs whatever q is. With
-        this factor A has the norm that it would have without missing values. The relevance of
-        an unrelated feature is then the same on average, so that no feature is preferred or
-        put back for being incomplete; that of a related one is q times as large, since a
-        missing value contributes nothing.
+        With this factor, A has the same norm as without missing values. If a share q of the
+        samples is observed, the norm of a centred Gram matrix is q times as large, and the factor
+        is 1/q. The norm of normalised and shrunk matrices does not depend on q: the factor is 1.
+
+        The relevance of an unrelated feature is then the same on average, whether it is complete
+        or not. The relevance of a related feature is q times as large, because a missing value
+        contributes nothing.
         """
         return 1.0 if self.needs_gram else 1 / observed
 
@@ -120,7 +123,7 @@ class HSIC(Measure):
 
 
 class NHSIC(Measure):
-    """HSIC of Gram matrices divided by their Frobenius norms, as in pyHSICLasso."""
+    """HSIC of Gram matrices that are divided by their Frobenius norms, as in pyHSICLasso."""
 
     name = "nhsic"
     title = "normalised HSIC Lasso"
@@ -162,21 +165,22 @@ class NOCCO(Measure):
         return float(self.epsilon)
 
     def similarity(self) -> Measure:
-        """Return the measure by which two equal features have similarity 1."""
+        """Return the measure for similarities: two equal features have similarity 1."""
         return _NormalisedNOCCO(self.epsilon)
 
 
 class _NormalisedNOCCO(NOCCO):
-    """NOCCO of matrices divided by their Frobenius norms."""
+    """NOCCO of matrices that are divided by their Frobenius norms."""
 
     normalised = True
 
 
+#: Constructor of the measure of each name, with default parameters.
 MEASURES: dict[str, Callable[[], Measure]] = {"hsic": HSIC, "nhsic": NHSIC, "nocco": NOCCO}
 
 
 def as_measure(value: Any) -> Measure:
-    """Return the measure that a name stands for, or a checked measure as it is.
+    """Return the measure that has a name; a measure object is checked and returned unchanged.
 
     Examples
     --------

@@ -23,7 +23,7 @@ class Polynomial(ProductKernel):
     degree : int, default=2
         :math:`p`, 1 to 10.
     offset : float, default=1.0
-        :math:`c \ge 0`; above 0, all powers up to the degree count.
+        :math:`c \ge 0`. If it is positive, all powers up to the degree count.
 
     Examples
     --------
@@ -38,9 +38,9 @@ class Polynomial(ProductKernel):
         self.offset = offset
 
     def check(self) -> Self:
-        """Raise if the degree or the offset breaks its rule."""
-        whole = isinstance(self.degree, int | np.integer) and not isinstance(self.degree, bool)
-        if not (whole and 1 <= self.degree <= 10):
+        """Raise unless the degree is a whole number from 1 to 10 and the offset is >= 0."""
+        is_integer = isinstance(self.degree, int | np.integer) and not isinstance(self.degree, bool)
+        if not (is_integer and 1 <= self.degree <= 10):
             raise InvalidInputError(
                 f"degree={self.degree!r}, but a polynomial kernel needs a whole number between 1 "
                 "and 10: 2 is the default."
@@ -59,14 +59,17 @@ class Polynomial(ProductKernel):
     def expand(
         self, z: FloatArray, columns: IntArray, allowed: FloatArray, weights: FloatArray
     ) -> list[Terms]:
-        """Return the powers of each column, by the binomial theorem."""
+        """Return the powers of each column, weighted by the binomial theorem."""
         p, c = self.degree, self.offset
         sizes = np.sqrt([comb(p, m) * c ** (p - m) for m in range(p + 1)])
         return power_terms(z, columns, sizes)
 
 
 def power_terms(z: FloatArray, columns: IntArray, sizes: FloatArray) -> list[Terms]:
-    """Return powers 0, 1, ... of scaled columns as exact terms, each times its size."""
+    """Return powers 0, 1, ... of scaled columns as exact terms, each times its factor in `sizes`.
+
+    Terms that leave nothing out need no bound on their norm: the bulk may be empty.
+    """
     powers = np.flatnonzero(sizes)
 
     def evaluate(which: slice, samples: Columns, out: FloatArray) -> None:

@@ -1,10 +1,10 @@
-r"""Exact arithmetic with the Laplace kernel of a column, without its Gram matrix.
+r"""Exact products with the Gram matrix of a Laplace kernel, without storing the matrix.
 
-In one dimension :math:`K_{ij} = e^{-|z_i - z_j|}` is Markov: for :math:`z_i \le z_k \le z_j`
-it is :math:`K_{ik} K_{kj}`. Along the sorted column a product with K is therefore two
-recursions, one from each end, and a sum over the entries of a product of two such matrices
-splits at any value into a part on either side. Only decays, numbers of at most 1, are ever
-multiplied: nothing overflows, however far apart the values are.
+In one dimension :math:`K_{ij} = e^{-|z_i - z_j|}` is Markov: if :math:`z_i \le z_k \le z_j`, then
+:math:`K_{ij} = K_{ik} K_{kj}`. A product with K is therefore two recursions along the sorted
+column, one from each end. For the same reason, the inner product of two such matrices can be split
+at any value into a part on each side. Every factor is a decay of at most 1. Therefore nothing
+overflows, however far apart the values are.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["laplace_inner", "laplace_product", "laplace_self_inner"]
 def laplace_product(z: FloatArray, rows: FloatArray) -> FloatArray:
     r"""Multiply rows by the Laplace Gram matrix :math:`K_{ij} = e^{-|z_i - z_j|}` of a column.
 
-    Takes O(n log n + r n) time and no more than O(r n) memory.
+    Takes O(n log n + r n) time and O(r n) memory.
 
     Parameters
     ----------
     z : ndarray of shape (n,)
-        The column, divided by the width of the kernel; in any order.
+        The column divided by the width of the kernel, in any order.
     rows : ndarray of shape (r, n)
         The rows.
 
@@ -47,7 +47,7 @@ def laplace_product(z: FloatArray, rows: FloatArray) -> FloatArray:
     order = np.argsort(z)
     position = np.empty(n, dtype=np.uint32)
     position[order] = np.arange(n, dtype=np.uint32)
-    # decay[i] leads from value i - 1 to value i; nothing comes in at the ends
+    # decay[i] leads from sorted value i - 1 to sorted value i; it is 0 at both ends
     decay = np.zeros(n + 1)
     decay[1:-1] = np.exp(-np.diff(z[order]))
     rows = np.ascontiguousarray(rows, dtype=np.float64)
@@ -57,18 +57,19 @@ def laplace_product(z: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def laplace_inner(x: FloatArray, y: FloatArray, weights: FloatArray) -> float:
-    r"""Weighted inner product of the Laplace Gram matrices of two columns.
+    r"""Return the weighted inner product of the Laplace Gram matrices of two columns.
 
     .. math:: \sum_{i,j} w_i w_j\, e^{-|x_i - x_j|}\, e^{-|y_i - y_j|}
 
-    The samples, sorted by x, are halved again and again. A pair that a split at s parts has
-    :math:`e^{-|x_i - x_j|} = e^{-|x_i - s|} e^{-|x_j - s|}`, so that one sweep along the sorted
-    y adds up all of those: O(n log n) time and O(n) memory.
+    The samples are sorted by x and halved recursively. If a split at s separates samples i and j,
+    then :math:`e^{-|x_i - x_j|} = e^{-|x_i - s|} e^{-|x_j - s|}`. One sweep along the sorted y
+    therefore adds up all pairs that the split separates. This takes O(n log n) time and O(n)
+    memory.
 
     Parameters
     ----------
     x, y : ndarray of shape (n,)
-        The columns, divided by the widths of their kernels; in any order.
+        The columns divided by the widths of their kernels, in any order.
     weights : ndarray of shape (n,)
         The weights :math:`w`.
 
@@ -93,15 +94,15 @@ def laplace_inner(x: FloatArray, y: FloatArray, weights: FloatArray) -> float:
 
 
 def laplace_self_inner(z: FloatArray, weights: FloatArray) -> float:
-    r"""Weighted inner product of the Laplace Gram matrix of a column with itself.
+    r"""Return the weighted inner product of the Laplace Gram matrix of a column with itself.
 
-    ``laplace_inner(z, z, weights)`` by one product: the square of the kernel is the kernel of
-    2z. O(n) beyond the sort.
+    It equals ``laplace_inner(z, z, weights)`` but takes one product, because the square of the
+    kernel of z is the kernel of 2z. After sorting, this takes O(n) time.
 
     Parameters
     ----------
     z : ndarray of shape (n,)
-        The column, divided by the width of the kernel; in any order.
+        The column divided by the width of the kernel, in any order.
     weights : ndarray of shape (n,)
         The weights :math:`w`.
 

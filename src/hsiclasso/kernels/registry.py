@@ -1,4 +1,4 @@
-"""All kernels by name. A new kernel is a file beside this one, and a line here."""
+"""All kernels by name. To add a kernel, write a file beside this one and add a line here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsiclasso.kernels.polynomial import Polynomial
 
 __all__ = ["KERNELS", "as_kernel"]
 
-#: What makes the kernel of each name, with its default parameters.
+#: Constructor of the kernel of each name, with default parameters.
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "gaussian": Gaussian,
     "laplace": Laplace,
@@ -31,14 +31,14 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 
 def as_kernel(value: Any, what: str = "kernel") -> Kernel:
-    """Return the kernel that a name stands for, or a checked kernel as it is.
+    """Return the kernel that has a name; a kernel object is checked and returned unchanged.
 
     Parameters
     ----------
     value : str or Kernel
-        A name of `KERNELS`, or an object.
+        A name in `KERNELS`, or a kernel object.
     what : str, default="kernel"
-        Name of the option in errors.
+        Name of the option in error messages.
 
     Examples
     --------

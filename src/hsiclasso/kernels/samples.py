@@ -1,13 +1,14 @@
-r"""The space of functions on the samples: how they are weighed, and what is removed from them.
+r"""Functions on the samples: how they are weighted, and what is removed from them.
 
-With weights :math:`w` a function :math:`f` stands for the vector :math:`\sqrt{w_i} f_i`, so that
-inner products are weighted sums and a whole-number weight is as good as repeating the sample.
-Centring removes the constant function; covariates have their functions removed too:
+With weights :math:`w`, a function :math:`f` is represented by the vector :math:`\sqrt{w_i} f_i`.
+Inner products are then weighted sums, and a whole-number weight has the same effect as repeating
+the sample. Centring removes the constant function, and the functions of the covariates are
+removed too:
 
 .. math:: A = P\, W^{1/2} K W^{1/2} P, \qquad P = I - Q^\top Q
 
-with the orthonormal rows of Q spanning :math:`\sqrt w` and :math:`\sqrt w` times the functions
-of the covariates. Without weights and covariates, P is the centring matrix of the paper.
+where the orthonormal rows of Q span :math:`\sqrt w` and :math:`\sqrt w` times the functions of
+the covariates. Without weights and covariates, P is the centring matrix of the paper.
 """
 
 from __future__ import annotations
@@ -19,32 +20,26 @@ import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray
 
-__all__ = ["NOTHING", "Samples"]
+__all__ = ["NEGLIGIBLE", "Samples"]
 
-#: Functions whose independent part is this small are taken to depend on the others.
+#: A covariate depends linearly on the others if its independent part is below this share.
 _DEPENDENT = 1e-8
-#: Functions that vary by this little, beside their size, are constant.
+#: A covariate is constant if its deviation is below this share of its largest value.
 _CONSTANT = 1e-12
-#: Share of a feature's trace that is rounding, where all of it is removed.
-NOTHING = 1e-12
+#: A matrix is zero after removal if its trace is below this share of the trace before: the rest
+#: is rounding error.
+NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Weights of samples, and the functions removed from every feature and target.
+    """Weights of the samples, and the functions removed from every feature and target."""
 
-    Attributes
-    ----------
-    n : int
-        Number of samples.
-    weights : ndarray of shape (n,) or None
-        Weights >= 0; None stands for ones.
-    covariates : ndarray of shape (c, n) or None
-        Functions, unweighted, that are removed in addition to the constant.
-    """
-
+    #: Number of samples.
     n: int
+    #: Weights >= 0, shape (n,); None means that all weights are 1.
     weights: FloatArray | None = None
+    #: Functions to remove in addition to the constant, not yet weighted, shape (c, n).
     covariates: FloatArray | None = None
 
     @property
@@ -64,19 +59,19 @@ class Samples:
 
     @cached_property
     def total(self) -> float:
-        """Sum of the weights: the number of samples, if they were repeated."""
+        """Sum of the weights; without weights, the number of samples."""
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
     @cached_property
     def removed(self) -> FloatArray:
-        """Orthonormal rows Q of shape (q, n) that span what is removed; the constant first."""
+        """Orthonormal rows Q (q, n) that span the removed functions; the constant comes first."""
         constant: FloatArray = (self.root / np.sqrt(self.total))[None]
         if self.covariates is None or not len(self.covariates):
             return constant
         sizes = np.abs(self.covariates).max(axis=1, initial=0.0)
         rows = self.covariates - np.average(self.covariates, axis=1, weights=self.weights)[:, None]
         rows = rows * self.root
-        rows -= (rows @ constant.T) @ constant  # what rounding left
+        rows -= (rows @ constant.T) @ constant  # the mean that rounding errors left
         norms = np.linalg.norm(rows, axis=1)
         varies = norms > _CONSTANT * sizes * np.sqrt(self.total)
         if not varies.any():
@@ -86,22 +81,18 @@ class Samples:
         return np.concatenate([constant, basis[sizes > _DEPENDENT * sizes[0]]])
 
     def only(self, seen: BoolArray) -> Samples:
-        """Return the space of functions that vanish outside some of the samples.
-
-        These functions are those of the samples that are seen: a missing value is one without
-        weight.
-        """
+        """Give weight 0 to all samples that are not `seen`, such as those with a missing value."""
         weights = np.ones(self.n) if self.weights is None else self.weights
         return Samples(self.n, np.where(seen, weights, 0.0), self.covariates)
 
     def project(self, rows: FloatArray) -> FloatArray:
-        """Weigh functions (..., n) and remove what is to be removed, in place."""
+        """Weight functions (..., n) and project them with P, in place."""
         if self.weights is not None:
             rows *= self.root
         return self.remove(rows)
 
     def remove(self, rows: FloatArray) -> FloatArray:
-        """Remove from rows (..., n) that are weighed already what is to be removed, in place."""
+        """Project rows (..., n) that are already weighted with P, in place."""
         if self.plain:
             rows -= rows.mean(axis=-1, keepdims=True)
         else:

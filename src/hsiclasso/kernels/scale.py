@@ -1,4 +1,4 @@
-"""Bringing columns to the scale on which kernels look at them."""
+"""Bringing columns to the scale of their kernels."""
 
 from __future__ import annotations
 
@@ -10,21 +10,17 @@ from hsiclasso._types import FloatArray
 
 __all__ = ["Scaling", "median_distance", "median_vector_distance", "standardise"]
 
-#: Vectors among which pairwise distances are compared.
+#: Largest number of vectors whose pairwise distances are computed.
 _MAX_VECTORS = 2000
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """How columns were brought to the scale of a kernel: ``z = (x - shift) / factor``.
+    """How columns were brought to the scale of a kernel: ``z = (x - shift) / factor``."""
 
-    Attributes
-    ----------
-    shift, factor : ndarray of shape (k,)
-        A factor of 0 marks a column that does not vary.
-    """
-
+    #: Shape (k,).
     shift: FloatArray
+    #: Shape (k,); 0 marks a column that does not vary.
     factor: FloatArray
 
     def take(self, column: int) -> Scaling:
@@ -32,13 +28,13 @@ class Scaling:
         return Scaling(self.shift[column : column + 1], self.factor[column : column + 1])
 
     def apply(self, values: FloatArray) -> FloatArray:
-        """Scale values (k, m), which may be those of other samples."""
+        """Scale values (k, m) of the same columns, possibly on other samples."""
         factor = np.where(self.factor > 0, self.factor, 1.0)
         return np.asarray((values - self.shift[:, None]) / factor[:, None])
 
 
 def standardise(block: FloatArray, weights: FloatArray, *, at_mean: bool = False) -> Scaling:
-    """Scale the rows of `block` (k, n) in place to unit deviation.
+    """Scale the rows of `block` (k, n) in place to standard deviation 1.
 
     Parameters
     ----------
@@ -47,8 +43,8 @@ def standardise(block: FloatArray, weights: FloatArray, *, at_mean: bool = False
     weights : ndarray of shape (1, n) or (k, n)
         Weights of the values.
     at_mean : bool, default=False
-        Shift the mean to 0. By default it is the middle of the range, because kernels of
-        differences do not see shifts and small magnitudes need fewer terms.
+        Shift the mean to 0. By default the middle of the range becomes 0: a shift does not
+        change a kernel of differences, and smaller magnitudes need fewer terms.
     """
     from hsiclasso.kernels import _loops
 
@@ -74,18 +70,18 @@ def median_distance(column: FloatArray, weights: FloatArray | None = None) -> fl
 
     order = np.argsort(column, kind="stable")
     values = column[order]
-    # sums of equal weights are to be as exact as those of ones
+    # equal weights are replaced by ones, whose sums have no rounding error
     equal = weights is None or np.ptp(weights) == 0
     weights = np.ones(values.size) if weights is None or equal else weights[order]
-    if not weights.all():  # values without weight, such as missing ones, are in no pair
+    if not weights.all():  # values without weight, such as missing ones, form no pairs
         values, weights = values[weights > 0], weights[weights > 0]
     return median_of_pairs(values, weights)
 
 
 def median_vector_distance(vectors: FloatArray, weights: FloatArray | None = None) -> float:
-    """Median of the non-zero distances between vectors that vary, the columns of (q, n).
+    """Median of the non-zero distances between vectors, the columns of (q, n).
 
-    Of more than 2000 vectors, evenly spaced ones are compared.
+    If there are more than 2000 vectors, only 2000 evenly spaced ones are compared.
     """
     from scipy.spatial.distance import pdist
 

@@ -18,7 +18,7 @@ from scipy import sparse
 from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples
-from hsiclasso.kernels.samples import NOTHING
+from hsiclasso.kernels.samples import NEGLIGIBLE
 from hsiclasso.targets.base import Target, TargetData
 from hsiclasso.targets.matrix import DENSE, FactoredTarget, OperatorTarget, TargetMatrix
 from hsiclasso.targets.split import dense_rows
@@ -123,7 +123,7 @@ def eigen_target(
     weighed = root[:, None] * gram * root
     size = float(np.linalg.norm(weighed))
     matrix = samples.remove(samples.remove(weighed).T.copy())
-    if np.linalg.norm(matrix) <= NOTHING * size:
+    if np.linalg.norm(matrix) <= NEGLIGIBLE * size:
         return FactoredTarget(dense_rows(np.zeros((0, samples.n))), np.zeros(0), 0.0)
     tol = tighter(error)
     # NOCCO multiplies the error by 1 / (epsilon n)

@@ -24,7 +24,7 @@ from hsiclasso._checks import check_choice
 from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Gaussian, Kernel, Measure, Samples
-from hsiclasso.kernels.factor import turn
+from hsiclasso.kernels.factor import orthogonal_factors
 from hsiclasso.targets.base import Array, MissingTarget, Target, TargetData, check_length, plain
 from hsiclasso.targets.matrix import TargetMatrix, factored_target
 from hsiclasso.targets.values import check_rank, ranks_of, target_kernel, tighter
@@ -54,7 +54,7 @@ class Censored:
         # an average over risk sets has a norm of at most 2 (Hardy), and I - A one of at most 3
         bound = np.array([9 * rest])
         phi = samples.remove(rows)[None]
-        (factor,) = turn(phi, bound, size, samples, measure, tighter(error))
+        (factor,) = orthogonal_factors(phi, bound, size, samples, measure, tighter(error))
         return factored_target(factor, samples, measure, error)
 
 
