@@ -31,12 +31,17 @@ def test_weights_are_bounded():
     assert sums.max() == pytest.approx(LEBESGUE)
 
 
-@pytest.mark.parametrize("kernel", [gaussian, cauchy])
-@pytest.mark.parametrize(("reach", "step"), [(4.5, 0.125), (7.0, 0.25), (14.0, 0.5)])
+#: Kernels with the norms of the fourth derivatives of their feature maps.
+SMOOTH = [(gaussian, np.sqrt(105.0)), (cauchy, np.sqrt(40_320.0))]
+
+
+@pytest.mark.parametrize(("kernel", "roughness"), SMOOTH)
+@pytest.mark.parametrize(("reach", "error"), [(4.5, 1e-5), (7.0, 1e-3), (14.0, 1e-2)])
 @given(seed=st.integers(0, 10_000))
-def test_the_feature_map_is_as_near_as_promised(kernel, reach, step, seed):
+def test_the_feature_map_is_as_near_as_promised(kernel, roughness, reach, error, seed):
     """The distance of the feature map from what is interpolated, and what the rows leave out."""
-    grid = make_grid(kernel, reach, step)
+    grid = make_grid(kernel, roughness, reach, error)
+    step = grid.step
     nodes = grid.first + step * np.arange(grid.n_nodes)
     z = np.append(np.random.default_rng(seed).uniform(-reach, reach, 20), [-reach, reach])
     place = (z - grid.first) / step
@@ -56,15 +61,24 @@ def test_the_feature_map_is_as_near_as_promised(kernel, reach, step, seed):
     assert (whole - kept).min() >= -1e-12
 
 
-def test_a_finer_grid_is_nearer():
-    errors = [make_grid(gaussian, 4.5, step).error for step in (0.4, 0.2, 0.1)]
-    assert errors[0] > 10 * errors[1] > 100 * errors[2]
+def test_the_promised_error_is_not_far_off():
+    """Half-way between two nodes the error is nearly the bound."""
+    grid = make_grid(gaussian, np.sqrt(105.0), 4.5, 1e-4)
+    weights, near = cubic_weights(np.array(0.5)), grid.step * np.arange(-1.0, 3.0)
+    square = (
+        1
+        - 2 * weights @ gaussian(0.5 * grid.step - near)
+        + weights @ gaussian(near[:, None] - near) @ weights
+    )
+    assert 0.9e-4 < np.sqrt(square) <= 1e-4
 
 
 def test_only_smooth_kernels_of_one_known_width_have_a_grid():
-    assert Gaussian().grid(4.5) is Gaussian(0.3).grid(4.5)  # values are in units of the width
-    assert all(Gaussian(w).grid(4.5) is None for w in ("median", (0.5, 1.0)))
-    assert Gaussian(expansion="cholesky").grid(4.5) is None
-    assert {name for name, kernel in KERNELS.items() if kernel().grid(4.5) is not None} == {
+    assert Gaussian().grid(4.5, 1e-4) is Gaussian(0.3).grid(
+        4.5, 1e-4
+    )  # values are in units of the width
+    assert all(Gaussian(w).grid(4.5, 1e-4) is None for w in ("median", (0.5, 1.0)))
+    assert Gaussian(expansion="cholesky").grid(4.5, 1e-4) is None
+    assert {name for name, kernel in KERNELS.items() if kernel().grid(4.5, 1e-4) is not None} == {
         "gaussian"
     }

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["LANES", "RUN", "column_moments", "sum_on_grid"]
+__all__ = ["LANES", "RUN", "column_moments", "joint_table", "sum_on_grid"]
 
 #: Number of rows of a target that are summed at once: they fill a vector register.
 LANES = 8
@@ -150,3 +150,88 @@ def sum_on_grid(
                 for node in range(table.shape[0]):
                     for lane in range(LANES):
                         total[node, lane] += table[node, lane]
+
+
+@intrinsic
+def _add_product(
+    _context: Any, table: Any, row: Any, column: Any, left: Any, right: Any, i: Any
+) -> Any:
+    """Add ``left[i, q] * right[i, p]`` to ``table[row + q, column + p]`` for the four q and p.
+
+    `table` (m, l), `left` (s, 4) and `right` (s, 4) are C-contiguous doubles.
+    """
+    signature = types.void(table, row, column, left, right, i)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kinds = signature.args
+        sums, first, second = (
+            context.make_array(kinds[k])(context, builder, args[k]) for k in (0, 3, 4)
+        )
+        row, column, i = args[1], args[2], args[5]
+        vector = ir.VectorType(ir.DoubleType(), 4)
+        fma = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+            builder.module, ir.FunctionType(vector, [vector] * 3), "llvm.fma.v4f64"
+        )
+        unset, all_first = ir.Constant(vector, ir.Undefined), ir.VectorType(_LANE, 4)(None)
+        width = cgutils.unpack_tuple(builder, sums.shape)[1]  # type: ignore[no-untyped-call]
+        begin = builder.mul(i, _INDEX(4))
+
+        def at(array: Any, entry: Any) -> Any:
+            return builder.bitcast(builder.gep(array.data, [entry]), vector.as_pointer())
+
+        weights = builder.load(at(second, begin), align=8)
+        for q in range(4):
+            weight = builder.load(builder.gep(first.data, [builder.add(begin, _INDEX(q))]))
+            weight = builder.insert_element(unset, weight, _LANE(0))
+            weight = builder.shuffle_vector(weight, unset, all_first)
+            entry = builder.add(builder.mul(builder.add(row, _INDEX(q)), width), column)
+            total = builder.call(fma, [weight, weights, builder.load(at(sums, entry), align=8)])
+            builder.store(total, at(sums, entry), align=8)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@compiled
+def _place_exactly(
+    row: FloatArray, first: float, inverse: float, cells: npt.NDArray[np.int32],
+    weights: FloatArray,
+) -> None:  # fmt: skip
+    """Do the same as `_place` in double precision, with weights (s, 4)."""
+    for i in range(row.size):
+        place = (row[i] - first) * inverse
+        cell = math.floor(place)
+        cells[i] = np.int32(cell) - 1
+        f = place - cell
+        outer, inner = (f - 1.0) * (f - 2.0), (f + 1.0) * f
+        weights[i, 0] = f * outer * (-1.0 / 6.0)
+        weights[i, 1] = (f + 1.0) * outer * 0.5
+        weights[i, 2] = inner * (f - 2.0) * -0.5
+        weights[i, 3] = inner * (f - 1.0) * (1.0 / 6.0)
+
+
+@compiled
+def joint_table(
+    left: FloatArray, right: FloatArray, shares: FloatArray, firsts: FloatArray, steps: FloatArray,
+    table: FloatArray,
+) -> None:  # fmt: skip
+    """Add up the samples by the nodes of their values in two columns.
+
+    `left` and `right` (n,) are the columns, and `shares` (n,), if it has entries, weighs the
+    samples. `firsts` and `steps` hold the first node and the distance of the nodes of both grids,
+    and `table` (m, l) is added to.
+    """
+    cells = np.empty((2, RUN), dtype=np.int32)
+    weights = np.empty((2, RUN, 4))
+    for start in range(0, left.size, RUN):
+        size = min(left.size - start, RUN)
+        stop = start + size
+        _place_exactly(left[start:stop], firsts[0], 1.0 / steps[0], cells[0], weights[0])
+        _place_exactly(right[start:stop], firsts[1], 1.0 / steps[1], cells[1], weights[1])
+        for i in range(min(size, shares.size)):
+            for q in range(4):
+                weights[0, i, q] *= shares[start + i]
+        for i in range(size):
+            _add_product(  # type: ignore[call-arg]
+                table, np.int64(cells[0, i]), np.int64(cells[1, i]), weights[0], weights[1], i
+            )

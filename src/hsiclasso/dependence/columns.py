@@ -16,7 +16,7 @@ from hsiclasso.kernels import Kernel, Samples, Terms
 from hsiclasso.kernels.base import Product, explicit_terms
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
-__all__ = ["DenseColumns", "JointColumns", "TargetRows"]
+__all__ = ["DenseColumns", "JointColumns", "TargetRows", "thread_buffer"]
 
 #: Number of samples whose terms are evaluated at once: the terms then stay in the cache.
 _RUN = 1024
@@ -163,7 +163,7 @@ class DenseColumns:
         step = min(len(out), max(1, _PIECE // max(1, run * width * size)))
         if terms.multiply is not None and self.known is None:
             root = np.empty(0) if rows.root is None else rows.root
-            product = Product(target, root, _buffer(0, (step * size * run,)), out, gram)
+            product = Product(target, root, thread_buffer(0, (step * size * run,)), out, gram)
             terms.multiply(samples, product)
             return
         every = np.arange(self.values.shape[1])[samples]
@@ -177,7 +177,7 @@ class DenseColumns:
                 out[piece] += products.reshape(out[piece].shape)
                 if len(gram):
                     # multiply by a copy: NumPy would use a slower routine for phi @ phi.T
-                    copy = _buffer(1, phi.shape)
+                    copy = thread_buffer(1, phi.shape)
                     np.copyto(copy, phi)
                     gram[piece] += phi @ copy.transpose(0, 2, 1)
 
@@ -186,7 +186,7 @@ class DenseColumns:
     ) -> FloatArray:
         """Evaluate the terms of a piece of the columns on some samples, and weight them."""
         size = samples.stop - samples.start if isinstance(samples, slice) else samples.size
-        phi = _buffer(0, (piece.stop - piece.start, terms.n_rows, size))
+        phi = thread_buffer(0, (piece.stop - piece.start, terms.n_rows, size))
         terms.evaluate(piece, samples, phi)
         if self.known is not None:
             phi *= np.sqrt(self.weights[terms.columns[piece]][:, None, samples])
@@ -243,7 +243,7 @@ def _cut(rows: FloatArray) -> FloatArray:
     return padded.reshape(n_runs, run, r)
 
 
-def _buffer(which: int, shape: tuple[int, ...]) -> FloatArray:
+def thread_buffer(which: int, shape: tuple[int, ...]) -> FloatArray:
     """Return an array of some shape in one of two buffers, which a thread uses again and again."""
     size = math.prod(shape)
     # new memory for every array would take longer

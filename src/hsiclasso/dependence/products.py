@@ -21,8 +21,9 @@ __all__ = ["FactorProducts", "ScaledColumns"]
 _CACHE_BYTES = (32 * 2**20, 512 * 2**20)
 #: With many short columns, the least size is this number of bytes per column, at most doubled.
 _CACHE_PER_COLUMN = 6400
-#: Largest total size of the scaled columns that are kept, in bytes.
-_COLUMN_BYTES = 1 << 29
+#: Least and largest size of the scaled columns that are kept, in bytes. In between it is an eighth
+#: of the size of the table in double precision.
+_COLUMN_BYTES = (32 * 2**20, 512 * 2**20)
 #: Fewest parts of a block for which threads are started.
 _MIN_PARTS = 8
 #: Number of shares into which the samples are divided, for threads, when there are few columns.
@@ -34,12 +35,12 @@ _LEAST_RUN = 256
 
 
 class ScaledColumns:
-    """Reads and scales features, and keeps them in memory up to a limit."""
+    """Reads and scales features, and keeps those that were asked for last."""
 
     def __init__(self, features: Features) -> None:
         self.features = features
-        self._known: dict[int, Scaled] = {}
-        self._free_bytes = _COLUMN_BYTES
+        self._known: OrderedDict[int, Scaled] = OrderedDict()
+        self._free_bytes = int(np.clip(features.source.n_stored, *_COLUMN_BYTES))
         self._lock = threading.Lock()
 
     def __call__(self, wanted: IntArray) -> list[Scaled]:
@@ -47,15 +48,25 @@ class ScaledColumns:
         numbers = wanted.tolist()
         with self._lock:
             made = {k: self._known[k] for k in numbers if k in self._known}
+            for k in made:
+                self._known.move_to_end(k)
         new = [k for k in dict.fromkeys(numbers) if k not in made]
         if new:
             made |= dict(zip(new, self.features.scaled(np.array(new)), strict=True))
             with self._lock:
                 for k in new:
-                    if self._free_bytes > 0 and k not in self._known:
-                        self._known[k] = made[k]
-                        self._free_bytes -= made[k].z.nbytes
+                    self._keep(k, made[k])
         return [made[k] for k in numbers]
+
+    def _keep(self, feature: int, scaled: Scaled) -> None:
+        """Keep a feature, and drop those that were not asked for longest until it fits."""
+        if feature in self._known:
+            return
+        self._known[feature] = scaled
+        self._free_bytes -= scaled.z.nbytes
+        while self._free_bytes < 0:
+            _, oldest = self._known.popitem(last=False)
+            self._free_bytes += oldest.z.nbytes
 
 
 class FactorProducts:

@@ -16,6 +16,7 @@ from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
 from hsiclasso.dependence.screening import Screened, ScreeningPass, can_be_screened
+from hsiclasso.dependence.tables import TableProducts, can_be_tabulated
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
@@ -76,6 +77,15 @@ def relate(
     return Problem(work, Screened.exactly(result), runner, n_threads)
 
 
+def _products(
+    features: Features, measure: Measure
+) -> type[PackedProducts | TableProducts | FactorProducts]:
+    """Return how inner products are best computed, which depends on the number of samples."""
+    if can_be_packed(features, measure):
+        return PackedProducts
+    return TableProducts if can_be_tabulated(features, measure) else FactorProducts
+
+
 def _run(work: Any, runner: Runner, progress: Progress | None, stage: str) -> Iterator[Any]:
     """Run the blocks of a pass over the table, and yield their results."""
     done, blocks = 0, work.blocks()
@@ -126,10 +136,7 @@ class Problem:
         self._runner = runner
         self._threads = Threads(n_threads)
         self._columns = ScaledColumns(features)
-        products = PackedProducts if can_be_packed(features, measure) else FactorProducts
-        self._products: PackedProducts | FactorProducts = products(
-            self._columns, measure, n_threads
-        )
+        self._products = _products(features, measure)(self._columns, measure, n_threads)
         self._entries = Entries(features.n_features)
         self._sharpen_first(n_exact)
 

@@ -31,12 +31,14 @@ from hsiclasso.kernels.grid import LEBESGUE
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
 
-__all__ = ["Screened", "ScreeningPass", "can_be_screened"]
+__all__ = ["REACHES", "Screened", "ScreeningPass", "can_be_screened"]
 
 #: Share of the relevance of an unrelated feature that a short target may lose.
 _TARGET_SHARE = 0.05
 #: Largest magnitudes of scaled values on the grids; columns with larger ones are related exactly.
-_REACHES = (4.5, 7.0, 10.0, 14.0)
+REACHES = (4.5, 7.0, 10.0, 14.0)
+#: Largest distance between the feature map of a value and its interpolation.
+_GRID_ERROR = 6e-5
 #: Default relative error of Gram matrices.
 _USUAL_ERROR = 1e-6
 #: If half the range of a column exceeds this many deviations, its variance is not accurate.
@@ -83,7 +85,7 @@ def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) 
         features.n_samples >= _LEAST_SAMPLES
         and features.gram_error >= _USUAL_ERROR
         and len(features.kernels) == 1
-        and features.kernels[0].grid(_REACHES[0]) is not None
+        and features.kernels[0].grid(REACHES[0], _GRID_ERROR) is not None
         and not features.joint
         and not features.least_observed
         and not measure.needs_gram
@@ -111,7 +113,7 @@ class ScreeningPass:
         self.kernel = exact.features.kernels[0]
         samples = exact.samples
         rows, self.dropped = _short_rows(exact.target, samples)
-        self.trace = float(np.square(rows.unsplit()).sum())
+        self.trace = rows.trace()
         # terms need a square root of the weights too; the constant is the last row
         dense = np.concatenate([rows.dense, samples.root[None] / np.sqrt(samples.total)])
         self.n_dense = len(rows.dense)
@@ -138,7 +140,7 @@ class ScreeningPass:
             size = 0.5 * high / deviation - 0.5 * low / deviation
         # columns whose variance overflows, is 0 or is mostly rounding error are related exactly
         known = varies & np.isfinite(deviation) & (size < _INACCURATE_RANGE)
-        tier = np.where(known, np.searchsorted(_REACHES, size / width), len(_REACHES))
+        tier = np.where(known, np.searchsorted(REACHES, size / width), len(REACHES))
         scale = deviation * width
         result = PassResult.empty(numbers.size, 1, self.features.n_samples)
         result.varies[:] = varies
@@ -146,18 +148,18 @@ class ScreeningPass:
         tails = np.ascontiguousarray(values[:, self.split.tail])
         for number in np.unique(tier[varies]).tolist():
             some = np.flatnonzero(varies & (tier == number))
-            if number == len(_REACHES):
+            if number == len(REACHES):
                 self.exact.relate_values(self.kernel, values[some], some, result)
                 upper[some] = result.relevance[some, 0]
                 continue
-            grid = self.kernel.grid(_REACHES[number])
+            grid = self.kernel.grid(REACHES[number], _GRID_ERROR)
             assert grid is not None
             inverse = 1 / (scale[some] * grid.step)
             first = 0.5 * low[some] + 0.5 * high[some] + grid.first * scale[some]
             cross = _cross(grid, values, some, first, inverse, self.dense)
             split = _cross(grid, tails, some, first, inverse, self.tail)
             result.relevance[some, 0], upper[some] = self._bound(grid, cross, split)
-        return Screened(result, upper, ~varies | (tier == len(_REACHES)))
+        return Screened(result, upper, ~varies | (tier == len(REACHES)))
 
     def _bound(
         self, grid: Grid, cross: FloatArray, split: FloatArray
@@ -210,7 +212,7 @@ def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, fl
     The relevance of a feature that is unrelated to the target is about
     :math:`\operatorname{tr}\bar K \operatorname{tr} T / n`. The bound is well below that.
     """
-    rows, _ = target.whole
+    rows = target.rows.unsplit()  # `target.whole` would keep them
     eigenvalues, vectors = np.linalg.eigh(rows @ rows.T)
     eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
     allowed = _TARGET_SHARE * float(eigenvalues.sum()) / samples.total

@@ -205,10 +205,11 @@ class Kernel(Option):
     def gram(self, z: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
 
-    def grid(self, reach: float) -> Grid | None:
-        """Return a grid for scaled values of magnitude up to `reach`; None if there is none.
+    def grid(self, reach: float, error: float) -> Grid | None:
+        """Return a grid for scaled values up to `reach`, or None if the kernel has no grid.
 
-        Only a smooth kernel that divides columns by one known width can have a grid.
+        The kernel must be smooth and scale every column by one known width. `error` is the
+        largest distance between the feature map of a value and its interpolation.
         """
         return None
 

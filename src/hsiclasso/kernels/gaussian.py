@@ -34,8 +34,6 @@ from hsiclasso.kernels.hermite import (
 __all__ = ["Gaussian"]
 
 _EXPANSIONS = ("auto", "table", "cholesky")
-#: Distance of two nodes of a grid, in widths. The error of interpolation is then at most 6e-5.
-_GRID_STEP = 0.125
 
 
 class Gaussian(DistanceKernel):
@@ -104,11 +102,11 @@ class Gaussian(DistanceKernel):
         varies = np.ptp(z, axis=1) > 0
         return np.array([measured_widths(w, z, weights, varies, joint=joint) for w in self.widths])
 
-    def grid(self, reach: float) -> Grid | None:
-        """Return a grid for scaled values of magnitude up to `reach`, if one width is known."""
+    def grid(self, reach: float, error: float) -> Grid | None:
+        """Return a grid for scaled values up to `reach`, if there is one known width."""
         if len(self.widths) > 1 or self.widths[0] == "median" or self.expansion != "auto":
             return None
-        return _grid(reach)
+        return _grid(reach, error)
 
     def gram(self, z: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
@@ -149,9 +147,10 @@ class Gaussian(DistanceKernel):
 
 
 @cache
-def _grid(reach: float) -> Grid:
-    """Make the grid of scaled values, for which the kernel has width 1."""
-    return make_grid(lambda distance: np.exp(-0.5 * np.square(distance)), reach, _GRID_STEP)
+def _grid(reach: float, error: float) -> Grid:
+    """Make a grid for scaled values, whose kernel has width 1."""
+    roughness = np.sqrt(105.0)  # the eighth derivative of exp(-d**2 / 2) is 105 at 0
+    return make_grid(lambda d: np.exp(-0.5 * np.square(d)), roughness, reach, error)
 
 
 def _cholesky(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:

@@ -6,18 +6,16 @@ target's rows over the samples then need one pass over a column with four additi
 kernel is evaluated between nodes only, once for all columns. This is the paper's lookup table,
 used for sums instead of single values.
 
-The kernel depends on differences only. The error is therefore the same in every cell, and known
-for every z of a cell:
-
-.. math:: \|\phi(z) - \tilde\phi(z)\|^2
-    = k(z, z) - 2\sum_q w_q k(z, g_q) + \sum_{qp} w_q w_p k(g_q, g_p) .
+The feature map is a smooth curve, so the remainder of cubic interpolation bounds the error: with
+nodes at distance h it is at most :math:`h^4 \|\phi^{(4)}\| \max_f |(f+1) f (f-1) (f-2)| / 24`,
+and :math:`\|\phi^{(4)}\|^2 = k^{(8)}(0)` for a kernel of differences.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +28,9 @@ __all__ = ["LEBESGUE", "Grid", "cubic_weights", "make_grid"]
 LEBESGUE = 1.25
 #: Squared norm that may be left out of the feature map of a node.
 _LEFT_OUT = 1e-8
-#: Number of values within a cell at which the error of interpolation is measured.
-_PROBES = 101
+#: Largest value of |(f + 1) f (f - 1) (f - 2)| / 24 between two nodes: the remainder of cubic
+#: interpolation per unit of the fourth derivative.
+_REMAINDER = 0.5625 / 24
 
 
 @dataclass(frozen=True)
@@ -78,24 +77,28 @@ def cubic_weights(f: FloatArray) -> FloatArray:
     return np.stack(parts, axis=-1)
 
 
-def make_grid(kernel: Any, reach: float, step: float) -> Grid:
-    """Make a grid for values of magnitude up to `reach`.
+def make_grid(
+    kernel: Callable[[FloatArray], FloatArray], roughness: float, reach: float, error: float
+) -> Grid:
+    r"""Make a grid for values of magnitude up to `reach`.
 
-    `kernel` maps an array of differences to the values of the kernel.
+    Parameters
+    ----------
+    kernel : callable
+        Maps an array of differences to the values of the kernel, which is 1 at 0.
+    roughness : float
+        Norm of the fourth derivative of the feature map, :math:`\sqrt{k^{(8)}(0)}`.
+    reach : float
+        Largest magnitude of a value.
+    error : float
+        Largest distance between the feature map of a value and its interpolation. It sets the
+        distance of the nodes.
     """
+    step = (error / (_REMAINDER * roughness)) ** 0.25
     half = int(np.ceil(reach / step)) + 2
     nodes = step * np.arange(-half, half + 1)
     values, vectors = np.linalg.eigh(kernel(nodes[:, None] - nodes))
     rows = (vectors * np.sqrt(np.maximum(values, 0.0))).T[::-1]
-    residual = kernel(np.zeros(1))[0] - np.cumsum(np.square(rows), axis=0)
+    residual = 1 - np.cumsum(np.square(rows), axis=0)
     rank = int(np.argmax(np.append(residual.max(axis=1), 0.0) <= _LEFT_OUT)) + 1
-    f = np.linspace(0.0, 1.0, _PROBES)
-    near, weights = step * np.arange(-1, 3), cubic_weights(f)
-    square = (
-        kernel(np.zeros(1))
-        - 2 * np.einsum("fq,fq->f", weights, kernel(step * f[:, None] - near))
-        + np.einsum("fq,fp,qp->f", weights, weights, kernel(near[:, None] - near))
-    )
-    # 1 % covers values between two probes, and 1e-7 the rounding error of the square root
-    error = 1.01 * float(np.sqrt(square.max(initial=0.0))) + 1e-7
     return Grid(step, np.ascontiguousarray(rows[:rank]), error, LEBESGUE**2 * _LEFT_OUT)

@@ -36,6 +36,15 @@ class SplitRows:
     #: Values of the other rows elsewhere, shape (q,).
     offset: FloatArray
 
+    def trace(self) -> float:
+        """Return the trace of T."""
+        elsewhere = self.dense.shape[1] - self.tail.size
+        return float(
+            np.square(self.dense).sum()
+            + np.square(self.sparse + self.offset[:, None]).sum()
+            + elsewhere * np.square(self.offset).sum()
+        )
+
     def unsplit(self) -> FloatArray:
         """Return all rows in full: an array of shape (p + q, n)."""
         others = np.tile(self.offset[:, None], (1, self.dense.shape[1]))

@@ -1,0 +1,165 @@
+r"""Inner products of the features' matrices for many samples: tables of two columns on a grid.
+
+With both columns on a grid (`hsiclasso.kernels.grid`), all that an inner product needs of the
+samples is the table C of the sums of products of their weights, node by node. With the features P
+of the nodes,
+
+.. math:: \langle K_k, K_l\rangle
+    = \Big\|P_k \Big(C - \tfrac1W C 1 1^\top C\Big) P_l^\top\Big\|_F^2 ,
+
+where W is the total weight and the second term centres. One pass over two columns makes a table,
+with 16 additions per sample. No factor of n rows is made or kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.columns import thread_buffer
+from hsiclasso.dependence.features import Features
+from hsiclasso.dependence.products import FactorProducts, ScaledColumns
+from hsiclasso.dependence.running import Threads
+from hsiclasso.dependence.screening import REACHES
+from hsiclasso.kernels import Grid, Measure
+
+__all__ = ["TableProducts", "can_be_tabulated"]
+
+#: A scaled column (n,) with its grid.
+OnGrid = tuple[FloatArray, Grid]
+
+#: Fewest samples: with fewer, factors are cheaper than tables.
+_LEAST_SAMPLES = 20_000
+#: Error of interpolation, as a share of the error that Gram matrices may have.
+_ERROR_SHARE = 0.05
+#: Smallest error of Gram matrices: for a smaller one, tables are too large.
+_LEAST_ERROR = 1e-7
+#: Rows that are read at once.
+_ROWS = 8
+
+
+def can_be_tabulated(features: Features, measure: Measure) -> bool:
+    """Return whether there are many samples and one smooth kernel, and only means are removed."""
+    return (
+        features.n_samples >= _LEAST_SAMPLES
+        and features.gram_error >= _LEAST_ERROR
+        and len(features.kernels) == 1
+        and features.kernels[0].grid(REACHES[0], _ERROR_SHARE * features.gram_error) is not None
+        and features.samples.covariates is None
+        and not features.joint
+        and not features.least_observed
+        and not measure.regularisation
+    )
+
+
+class TableProducts:
+    """Inner products of features on many samples.
+
+    Factors serve the features that no grid reaches, and those whose matrix is too small for the
+    error of a grid.
+
+    Parameters
+    ----------
+    columns : ScaledColumns
+        The features, which are read when needed.
+    measure : Measure
+        Dependence measure; not NOCCO, which needs eigenvalues.
+    n_threads : int
+        Number of threads.
+    """
+
+    def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:
+        self._columns = columns
+        self._features = columns.features
+        self._normalised = measure.normalised
+        self._threads = Threads(n_threads)
+        self._factors = FactorProducts(columns, measure, n_threads)
+        self._grids: dict[int, Grid] = {}
+        #: Squared norm of the Gram matrix of every feature that was asked for; -1 without a table.
+        self._norm2 = np.full(self._features.n_features, np.nan)
+
+    def norms2(self, wanted: IntArray) -> FloatArray:
+        """Return the squared Frobenius norms of the matrices of some features."""
+        has_table = self._has_table(wanted)
+        out = np.ones(wanted.size) if self._normalised else self._norm2[wanted]
+        if not has_table.all():
+            out[~has_table] = self._factors.norms2(wanted[~has_table])
+        return out
+
+    def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
+        """Put inner products of features `rows` and `cols` where `out` is NaN."""
+        missing = np.isnan(out)
+        above, beside = self._has_table(rows), self._has_table(cols)
+        for i, j, value in self._tabulated(rows, cols, missing & above[:, None] & beside):
+            out[i, j] = value
+        every = np.ones(cols.size, dtype=bool)
+        for some, others in ((~above, every), (above, ~beside)):
+            if some.any() and others.any():
+                part = np.ix_(some, others)
+                fresh = out[part]
+                self._factors.complete(rows[some], cols[others], fresh)
+                out[part] = fresh
+
+    def inner_products(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        """Return the inner products of features `rows` and `cols`."""
+        out = np.full((rows.size, cols.size), np.nan)
+        self.complete(rows, cols, out)
+        return out
+
+    def _has_table(self, wanted: IntArray) -> BoolArray:
+        """Return which features are served by tables; find the norms that are not known."""
+        for k in wanted[np.isnan(self._norm2[wanted])].tolist():
+            self._norm2[k] = self._own_norm2(k)
+        return self._norm2[wanted] >= 0
+
+    def _own_norm2(self, feature: int) -> float:
+        (one,) = self._columns(np.array([feature]))
+        place = int(np.searchsorted(REACHES, np.abs(one.z).max()))
+        if not one.varies or place == len(REACHES):
+            return -1.0
+        error = self._features.gram_error
+        grid = one.kernel.grid(REACHES[place], _ERROR_SHARE * error)
+        assert grid is not None
+        self._grids[feature] = grid
+        norm2 = self._product((one.z[0], grid), (one.z[0], grid))
+        # an interpolated Gram matrix is off by 2 e + e^2 times the weight, and what rows leave out
+        off = (2 * grid.error + grid.error**2 + grid.left_out) * self._features.samples.total
+        return norm2 if off <= error * np.sqrt(norm2) else -1.0
+
+    def _tabulated(
+        self, rows: IntArray, cols: IntArray, wanted: BoolArray
+    ) -> Iterator[tuple[int, int, float]]:
+        """Yield places and values of the entries that are wanted."""
+        for start in range(0, rows.size, _ROWS):
+            some = np.flatnonzero(wanted[start : start + _ROWS].any(axis=1)) + start
+            left = dict(zip(some.tolist(), self._on_grids(rows[some]), strict=True))
+
+            def multiply(place: tuple[int, int], left: dict[int, OnGrid] = left) -> float:
+                return self._product(left[place[0]], *self._on_grids(cols[[place[1]]]))
+
+            # column by column, because a column may have to be read
+            places = [(int(some[i]), int(j)) for j, i in np.argwhere(wanted[some].T)]
+            for (i, j), value in zip(places, self._threads.map(multiply, places), strict=True):
+                norms2 = self._norm2[rows[i]] * self._norm2[cols[j]]
+                yield i, j, value / np.sqrt(norms2) if self._normalised else value
+
+    def _on_grids(self, wanted: IntArray) -> list[OnGrid]:
+        """Return scaled columns (n,) with their grids."""
+        scaled = self._columns(wanted)
+        return [(one.z[0], self._grids[k]) for k, one in zip(wanted.tolist(), scaled, strict=True)]
+
+    def _product(self, left: OnGrid, right: OnGrid) -> float:
+        """Return the inner product of the Gram matrices of two columns."""
+        from hsiclasso.dependence._grid_loops import joint_table
+
+        (x, above), (y, beside) = left, right
+        samples = self._features.samples
+        table = thread_buffer(0, (above.n_nodes, beside.n_nodes))
+        table[:] = 0.0
+        shares = np.empty(0) if samples.weights is None else samples.weights
+        firsts = np.array([above.first, beside.first])
+        joint_table(x, y, shares, firsts, np.array([above.step, beside.step]), table)
+        means = np.outer(above.rows @ table.sum(axis=1), beside.rows @ table.sum(axis=0))
+        return float(np.square(above.rows @ table @ beside.rows.T - means / samples.total).sum())
