@@ -73,7 +73,7 @@ class Instance:
         target = self.prepared.data.matrix(measure, samples, error=gram_error, n_features=d)
         return relate(features, target, measure, n_threads=effective_n_jobs(-1))
 
-    def solve(self, problem, alpha: float, solver: str, alphas=None) -> hs.Path:
+    def solve(self, problem, alpha: float, solver: str, alphas=None) -> hs.SolutionPath:
         """Solve a problem down to a penalty."""
         stop = hs.Stop(alpha=alpha)
         return hs.solve_path(problem, self.penalty, stop, solver=solver, alphas=alphas)
