@@ -25,8 +25,9 @@ class _Announcement(event.Listener):
 
     def on_start(self, compilation: Any) -> None:
         """Note the first compilation of a loop of the package."""
-        function = compilation.data["dispatcher"].py_func
-        if not self.said and function.__module__.startswith("hsiclasso"):
+        # functions of other packages come here too, and some of them belong to no module
+        function = getattr(compilation.data["dispatcher"], "py_func", None)
+        if not self.said and str(getattr(function, "__module__", "")).startswith("hsiclasso"):
             self.said = True
             logging.getLogger("hsiclasso").warning(
                 "Compiling loops for this machine; this happens once and takes a few seconds."
