@@ -32,6 +32,7 @@ def draw(seed, target, kernel=None, weighted=False, covariates=0, n=N):
     X[:, 5] = 7.0  # constant
     X[:, 6] = np.where(np.arange(n) == 3, 1e6, 0.0)  # one value far away from all others
     X[:, 7] *= 1e200  # its variance is beyond the range of doubles
+    X[:, 8] += 1e9
     y = TARGETS[target](rng, X[:, 0])
     kind = Classes() if target == "classes" else Real()
     samples = Samples(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Literal, Protocol
 
@@ -56,6 +57,9 @@ class Source(Protocol):
         Category and text columns come as codes 0, 1, ... of their labels, missing values as NaN.
         """
 
+    def read_into(self, columns: Columns, out: FloatArray) -> None:
+        """Write the columns, as `block` returns them, to an (n_samples, k) array."""
+
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return int8 or uint8 columns as they are stored, booleans as uint8, else None.
 
@@ -82,6 +86,14 @@ class BaseSource:
 
     n_samples: int
     n_features: int
+
+    @abstractmethod
+    def block(self, columns: Columns) -> FloatArray:
+        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+
+    def read_into(self, columns: Columns, out: FloatArray) -> None:
+        """Write the columns to an (n_samples, k) array."""
+        out[:] = self.block(columns)
 
     def categories(self, column: int) -> list[Any] | None:
         """Return None: there are no labels."""

@@ -89,6 +89,10 @@ class ArraySource(_UniformSource):
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
         return np.array(self._array[:, columns], dtype=np.float64, order="F")
 
+    def read_into(self, columns: Columns, out: FloatArray) -> None:
+        """Write the columns to an (n_samples, k) array."""
+        out[:] = self._array[:, columns]
+
     def views(self) -> Iterator[tuple[int, Any]]:
         """Yield pieces of the array along its contiguous direction, without copies."""
         if self._array.dtype.kind in "biu":

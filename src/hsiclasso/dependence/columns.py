@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import threading
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -11,19 +9,19 @@ from typing import ClassVar
 import numpy as np
 
 from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
+from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.statistic import Moments
 from hsiclasso.kernels import Kernel, Samples, Terms
 from hsiclasso.kernels.base import Product, explicit_terms
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
-__all__ = ["DenseColumns", "JointColumns", "TargetRows", "thread_buffer"]
+__all__ = ["DenseColumns", "JointColumns", "TargetRows"]
 
 #: Number of samples whose terms are evaluated at once: the terms then stay in the cache.
 _RUN = 1024
 #: Largest number of multiply-adds in one product. BLAS copies the operands of larger ones first.
 _PIECE = 1_000_000
 #: Working memory of each thread.
-_buffers = threading.local()
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,7 @@ class DenseColumns:
         step = min(len(out), max(1, _PIECE // max(1, run * width * size)))
         if terms.multiply is not None and self.known is None:
             root = np.empty(0) if rows.root is None else rows.root
-            product = Product(target, root, thread_buffer(0, (step * size * run,)), out, gram)
+            product = Product(target, root, thread_buffer("terms", (step * size * run,)), out, gram)
             terms.multiply(samples, product)
             return
         every = np.arange(self.values.shape[1])[samples]
@@ -177,7 +175,7 @@ class DenseColumns:
                 out[piece] += products.reshape(out[piece].shape)
                 if len(gram):
                     # multiply by a copy: NumPy would use a slower routine for phi @ phi.T
-                    copy = thread_buffer(1, phi.shape)
+                    copy = thread_buffer("copy", phi.shape)
                     np.copyto(copy, phi)
                     gram[piece] += phi @ copy.transpose(0, 2, 1)
 
@@ -186,7 +184,7 @@ class DenseColumns:
     ) -> FloatArray:
         """Evaluate the terms of a piece of the columns on some samples, and weight them."""
         size = samples.stop - samples.start if isinstance(samples, slice) else samples.size
-        phi = thread_buffer(0, (piece.stop - piece.start, terms.n_rows, size))
+        phi = thread_buffer("terms", (piece.stop - piece.start, terms.n_rows, size))
         terms.evaluate(piece, samples, phi)
         if self.known is not None:
             phi *= np.sqrt(self.weights[terms.columns[piece]][:, None, samples])
@@ -241,13 +239,3 @@ def _cut(rows: FloatArray) -> FloatArray:
     padded = np.zeros((n_runs * run, r))
     padded[:n] = rows.T
     return padded.reshape(n_runs, run, r)
-
-
-def thread_buffer(which: int, shape: tuple[int, ...]) -> FloatArray:
-    """Return an array of some shape in one of two buffers, which a thread uses again and again."""
-    size = math.prod(shape)
-    # new memory for every array would take longer
-    buffers = _buffers.__dict__.setdefault("arrays", [np.empty(0), np.empty(0)])
-    if buffers[which].size < size:
-        buffers[which] = np.empty(size)
-    return np.asarray(buffers[which][:size].reshape(shape))

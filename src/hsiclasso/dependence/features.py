@@ -17,6 +17,7 @@ import numpy as np
 from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
 from hsiclasso.data import Source
 from hsiclasso.data.sources import refuse_value
+from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.kernels import Factor, Kernel, Measure, Samples
 from hsiclasso.kernels.factor import empty_factor, factor_columns, factor_rows
 from hsiclasso.kernels.markov import LaplaceMatrix, laplace_matrix
@@ -109,9 +110,17 @@ class Features:
             return slice(int(columns[0]), int(columns[-1]) + 1)
         return columns
 
-    def block(self, features: IntArray) -> FloatArray:
-        """Read features that have one column each: (k, n), with NaN for missing values."""
-        values = self.source.block(self.columns(features)).T
+    def block(self, features: IntArray, buffer: str | None = None) -> FloatArray:
+        """Read features that have one column each: (k, n), with NaN for missing values.
+
+        With the name of a buffer of the thread, the array is valid until the next such call.
+        """
+        columns = self.columns(features)
+        if buffer is None:
+            values = self.source.block(columns).T
+        else:
+            values = thread_buffer(buffer, (features.size, self.n_samples))
+            self.source.read_into(columns, values.T)
         self.check_values(values, self.first[features])
         return values
 

@@ -59,6 +59,8 @@ class PackedProducts:
 
     def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:
         features = columns.features
+        #: The matrices are exact.
+        self.error = 0.0
         self._columns = columns
         self._normalised = measure.normalised
         self._n_threads = n_threads

@@ -95,6 +95,8 @@ class FactorProducts:
         self._free_bytes = int(np.clip(features.source.n_stored, least, most)) - least
         self._cached_bytes = 0
         self._norm2: dict[int, float] = {}
+        #: Largest bound on the relative error of a Gram matrix so far.
+        self.error = 0.0
         # a stack of factors should be small; a typical rank is 16
         self._step = max(1, _STACK // (16 * features.n_samples))
         self._many = _MIN_PARTS * self._step
@@ -172,6 +174,8 @@ class FactorProducts:
     def _remember(self, number: int, matrix: Matrix, keep: bool) -> None:
         """Store a new matrix and its norm."""
         self._norm2[number] = matrix.norm**2
+        # dividing a Gram matrix by its norm doubles the bound on its error
+        self.error = max(self.error, matrix.error / (2 if self._measure.normalised else 1))
         if keep:
             self._keep(number, matrix)
         elif number not in self._cache:

@@ -115,8 +115,6 @@ class Problem:
         False for constant features, whose relevance is 0.
     observed : ndarray of int of shape (d,)
         Number of samples on which each feature is not missing.
-    error : float
-        Largest bound, over the features, on the relative error of A_k in the Frobenius norm.
     """
 
     def __init__(
@@ -131,7 +129,7 @@ class Problem:
         self.target_norm2 = exact_pass.target.norm2
         self.varies: BoolArray = screened.result.varies
         self.observed: IntArray = screened.result.observed
-        self.error = float(screened.result.error.max(initial=0.0))
+        self._error = float(screened.result.error.max(initial=0.0))
         self._pass = exact_pass
         self._runner = runner
         self._threads = Threads(n_threads)
@@ -174,8 +172,13 @@ class Problem:
 
         for part, result in zip(parts, self._threads.map(work, parts), strict=True):
             self.relevance[part] = self.linear[part] = result.relevance[:, 0]
-            self.error = max(self.error, float(result.error.max()))
+            self._error = max(self._error, float(result.error.max()))
             self.exact[part] = True
+
+    @property
+    def error(self) -> float:
+        """Largest bound on the relative error of the Gram matrices that were used."""
+        return max(self._error, self._products.error)
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of A_k."""

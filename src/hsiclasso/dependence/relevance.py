@@ -210,7 +210,7 @@ class RelevancePass:
         for start in range(0, rest.size, self.width):
             some = rest[start : start + self.width]
             if table is None:
-                values = self.features.block(numbers[places[some]])
+                values = self.features.block(numbers[places[some]], buffer="values")
             else:
                 part = table[:, some]
                 part = part.toarray() if sparse.issparse(part) else part

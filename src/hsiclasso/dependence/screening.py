@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.kernels import Factor, Grid, Measure, Samples
@@ -42,7 +43,7 @@ _GRID_ERROR = 6e-5
 #: Default relative error of Gram matrices.
 _USUAL_ERROR = 1e-6
 #: If half the range of a column exceeds this many deviations, its variance is not accurate.
-_INACCURATE_RANGE = 1e5
+_INACCURATE_RANGE = 1e4
 #: With fewer samples, screening is not faster than relating columns exactly.
 _LEAST_SAMPLES = 256
 #: Largest relative rounding error of one operation in single precision.
@@ -130,7 +131,7 @@ class ScreeningPass:
         from hsiclasso.dependence._grid_loops import column_moments
 
         numbers = np.arange(part.start, part.stop)
-        values = self.features.block(numbers)
+        values = self.features.block(numbers, buffer="values")
         moments = np.empty((len(values), 4))
         column_moments(values, self.features.samples.shares[0], moments)
         low, high, _, variance = moments.T
@@ -145,7 +146,8 @@ class ScreeningPass:
         result = PassResult.empty(numbers.size, 1, self.features.n_samples)
         result.varies[:] = varies
         upper = np.zeros(numbers.size)
-        tails = np.ascontiguousarray(values[:, self.split.tail])
+        tails = thread_buffer("tails", (len(values), self.split.tail.size))
+        np.take(values, self.split.tail, axis=1, out=tails, mode="clip")
         for number in np.unique(tier[varies]).tolist():
             some = np.flatnonzero(varies & (tier == number))
             if number == len(REACHES):
@@ -192,7 +194,9 @@ def _cross(
     """Return features of columns of (k, s) times rows of a target: (columns, r, rows)."""
     from hsiclasso.dependence._grid_loops import LANES, sum_on_grid
 
-    sums = np.zeros((columns.size, len(rows), grid.n_nodes, LANES), dtype=np.float32)
+    shape = columns.size, len(rows), grid.n_nodes, LANES
+    sums = thread_buffer("sums", shape, np.float32)
+    sums[:] = 0.0
     sum_on_grid(values, columns, first, inverse, rows, sums)
     cross = (grid.single_rows @ sums).astype(np.float64)
     return np.asarray(cross.transpose(0, 2, 1, 3).reshape(columns.size, len(grid.rows), -1))

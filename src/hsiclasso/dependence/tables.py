@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.dependence.columns import thread_buffer
+from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.running import Threads
@@ -77,8 +77,14 @@ class TableProducts:
         self._threads = Threads(n_threads)
         self._factors = FactorProducts(columns, measure, n_threads)
         self._grids: dict[int, Grid] = {}
+        self._error = 0.0
         #: Squared norm of the Gram matrix of every feature that was asked for; -1 without a table.
         self._norm2 = np.full(self._features.n_features, np.nan)
+
+    @property
+    def error(self) -> float:
+        """Largest bound on the relative error of a Gram matrix so far."""
+        return max(self._error, self._factors.error)
 
     def norms2(self, wanted: IntArray) -> FloatArray:
         """Return the squared Frobenius norms of the matrices of some features."""
@@ -126,7 +132,10 @@ class TableProducts:
         norm2 = self._product((one.z[0], grid), (one.z[0], grid))
         # an interpolated Gram matrix is off by 2 e + e^2 times the weight, and what rows leave out
         off = (2 * grid.error + grid.error**2 + grid.left_out) * self._features.samples.total
-        return norm2 if off <= error * np.sqrt(norm2) else -1.0
+        if off > error * np.sqrt(norm2):
+            return -1.0
+        self._error = max(self._error, float(off / np.sqrt(norm2)))
+        return norm2
 
     def _tabulated(
         self, rows: IntArray, cols: IntArray, wanted: BoolArray
@@ -156,7 +165,7 @@ class TableProducts:
 
         (x, above), (y, beside) = left, right
         samples = self._features.samples
-        table = thread_buffer(0, (above.n_nodes, beside.n_nodes))
+        table = thread_buffer("table", (above.n_nodes, beside.n_nodes))
         table[:] = 0.0
         shares = np.empty(0) if samples.weights is None else samples.weights
         firsts = np.array([above.first, beside.first])
