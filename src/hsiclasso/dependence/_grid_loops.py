@@ -26,6 +26,7 @@ SingleArray = npt.NDArray[np.float32]
 
 _INDEX, _LANE = ir.IntType(64), ir.IntType(32)
 _VECTOR = ir.VectorType(ir.FloatType(), LANES)
+#: fmuladd: one instruction if the CPU has it, else a product and a sum.
 _FMA = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
 
 
@@ -51,7 +52,7 @@ def _add_to_nodes(_context: Any, table: Any, cell: Any, weights: Any, i: Any, ro
             return builder.bitcast(builder.gep(array.data, [place]), _VECTOR.as_pointer())
 
         row = builder.load(vector(added, i), align=4)
-        fma = cgutils.get_or_insert_function(builder.module, _FMA, f"llvm.fma.v{LANES}f32")  # type: ignore[no-untyped-call]
+        fma = cgutils.get_or_insert_function(builder.module, _FMA, f"llvm.fmuladd.v{LANES}f32")  # type: ignore[no-untyped-call]
         size = cgutils.unpack_tuple(builder, factors.shape)[1]  # type: ignore[no-untyped-call]
         nothing, first = (
             ir.Constant(_VECTOR, ir.Undefined),
@@ -170,7 +171,7 @@ def _add_product(
         row, column, i = args[1], args[2], args[5]
         vector = ir.VectorType(ir.DoubleType(), 4)
         fma = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
-            builder.module, ir.FunctionType(vector, [vector] * 3), "llvm.fma.v4f64"
+            builder.module, ir.FunctionType(vector, [vector] * 3), "llvm.fmuladd.v4f64"
         )
         unset, all_first = ir.Constant(vector, ir.Undefined), ir.VectorType(_LANE, 4)(None)
         width = cgutils.unpack_tuple(builder, sums.shape)[1]  # type: ignore[no-untyped-call]
