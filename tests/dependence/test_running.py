@@ -15,12 +15,6 @@ def test_results_come_in_the_order_of_the_pieces(n_threads):
     assert list(Threads(n_threads).map(lambda i: i * i, range(20))) == [i * i for i in range(20)]
 
 
-def test_jobs_are_threads():
-    assert Threads.of_jobs(2) == Threads(2)
-    assert Threads.of_jobs(None) == Threads(1)
-    assert Threads.of_jobs(-1).n_threads >= 1
-
-
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_first_error_surfaces_and_cancels_the_rest(n_threads):
     begun, failed = [], threading.Event()

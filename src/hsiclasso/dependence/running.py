@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from joblib import effective_n_jobs
-
 __all__ = ["Runner", "Threads"]
 
 Piece = TypeVar("Piece")
@@ -27,11 +25,6 @@ class Threads:
     """Runs pieces of work on threads."""
 
     n_threads: int = 1
-
-    @classmethod
-    def of_jobs(cls, n_jobs: int | None) -> Threads:
-        """Return the number of threads that scikit-learn's `n_jobs` means."""
-        return cls(effective_n_jobs(n_jobs))
 
     def map(self, work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:
         """Yield ``work(piece)`` for every piece, in the order of the pieces.
