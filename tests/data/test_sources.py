@@ -595,8 +595,7 @@ class TestRowSubset:
     @pytest.mark.parametrize("make", [np.array, pd.DataFrame, pl.DataFrame, sparse.csr_array])
     @pytest.mark.parametrize("entries", [1, 13, 1 << 21])
     def test_check_finite_sees_the_rows_only(self, make, entries, monkeypatch):
-        for module in ("sources", "rows"):
-            monkeypatch.setattr(f"hsiclasso.data.{module}.CHECK_ENTRIES", entries)
+        monkeypatch.setattr("hsiclasso.data.base._RUN_ENTRIES", entries)
         spoilt = VALUES.copy()
         spoilt[2, 1], spoilt[4, 2] = np.nan, np.inf
         source = as_source(make(spoilt))

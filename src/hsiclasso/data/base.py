@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray, IntArray
 
-__all__ = ["CHECK_ENTRIES", "BaseSource", "Kind", "Missing", "Source", "Stored"]
+__all__ = ["Kind", "Missing", "Source", "Stored"]
 
 #: What a column holds.
 Kind = Literal["number", "bool", "category", "text"]
@@ -20,51 +19,60 @@ Missing = Literal["error", "ignore"]
 #: Compressed columns: indptr of shape (k + 1,), row indices and values.
 Stored = tuple[IntArray, npt.NDArray[np.signedinteger[Any]], FloatArray]
 
-#: A block read while looking for NaN: large enough to be fast, small enough to be cheap.
-CHECK_ENTRIES = 1 << 21
+#: Entries of a run of columns: large enough to be fast, small enough to be cheap.
+_RUN_ENTRIES = 1 << 21
 
 
-class Source(Protocol):
-    """A table of ``n_samples`` rows and ``n_features`` named columns, read by column blocks."""
+class Source:
+    """A table of named columns, read by blocks of them.
 
-    @property
-    def n_samples(self) -> int:
-        """Number of rows."""
+    A new kind of table has at least `n_samples`, `n_features`, `name` and `block`; the other
+    defaults are those of a dense table of numbers.
+    """
 
-    @property
-    def n_features(self) -> int:
-        """Number of columns."""
+    #: Number of rows.
+    n_samples: int
+    #: Number of columns.
+    n_features: int
 
     def name(self, column: int) -> str:
         """Name of one column."""
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-
-    def dtype_name(self, column: int) -> str:
-        """Name that the container gives to the dtype of one column, such as ``int8``."""
-
-    def categories(self, column: int) -> list[Any] | None:
-        """Labels of the codes 0, 1, ... of a category or text column, None for other kinds."""
+        raise NotImplementedError
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order.
 
         Category and text columns come as codes 0, 1, ... of their labels, missing values as NaN.
         """
+        raise NotImplementedError
 
     def read_into(self, columns: Columns, out: FloatArray) -> None:
         """Write the columns, as `block` returns them, to an (n_samples, k) array."""
+        out[:] = self.block(columns)
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return "number"
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        return "number"
+
+    def dtype_name(self, column: int) -> str:
+        """Name that the container gives to the dtype of one column, such as ``int8``."""
+        return "float64"
+
+    def categories(self, column: int) -> list[Any] | None:
+        """Labels of the codes 0, 1, ... of a category or text column, None for other kinds."""
+        return None
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return int8 or uint8 columns as they are stored, booleans as uint8, else None.
 
         The (n_samples, k) array may be a view of the table: do not write to it.
         """
+        return None
 
     def stored(self, columns: Columns) -> Stored | None:
         """Return the compressed columns of a sparse table, None for others.
@@ -72,42 +80,15 @@ class Source(Protocol):
         Row indices ascend within a column and occur once; stored zeros may be among the
         values. The indices may be a view of the table: do not write to them.
         """
+        return None
 
     @property
     def n_stored(self) -> int:
         """Number of entries that are stored."""
-
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield ``(first column, array)`` pieces with all values that may be NaN or infinite."""
-
-
-class BaseSource:
-    """Base of all sources; its defaults are those of a dense table of numbers."""
-
-    n_samples: int
-    n_features: int
-
-    @abstractmethod
-    def block(self, columns: Columns) -> FloatArray:
-        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-
-    def read_into(self, columns: Columns, out: FloatArray) -> None:
-        """Write the columns to an (n_samples, k) array."""
-        out[:] = self.block(columns)
-
-    def categories(self, column: int) -> list[Any] | None:
-        """Return None: there are no labels."""
-        return None
-
-    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
-        """Return None: there are no columns of small integers."""
-        return None
-
-    def stored(self, columns: Columns) -> Stored | None:
-        """Return None: nothing is compressed."""
-        return None
-
-    @property
-    def n_stored(self) -> int:
-        """Number of entries that are stored: all."""
         return self.n_samples * self.n_features
+
+    def runs(self) -> Iterator[slice]:
+        """Cut the columns into runs that are cheap to read at once."""
+        step = max(1, _RUN_ENTRIES // max(1, self.n_samples))
+        for start in range(0, self.n_features, step):
+            yield slice(start, min(start + step, self.n_features))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import CHECK_ENTRIES, BaseSource, Kind
+from hsiclasso.data.base import Kind, Source
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["FrameSource"]
@@ -29,7 +29,7 @@ _POLARS_KINDS: dict[str, Kind] = {
 }
 
 
-class FrameSource(BaseSource):
+class FrameSource(Source):
     """Columns of a pandas or polars frame, converted block by block.
 
     Parameters
@@ -100,12 +100,6 @@ class FrameSource(BaseSource):
         for i in np.flatnonzero(special):
             block[:, i] = self._floats(int(index[i]))
         return block
-
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield blocks of columns as arrays."""
-        step = max(1, CHECK_ENTRIES // max(1, self.n_samples))
-        for j in range(0, self.n_features, step):
-            yield j, self.block(slice(j, min(j + step, self.n_features)))
 
     def _numbers(self, columns: Columns) -> FloatArray:
         """Convert columns that are not special, all at once."""

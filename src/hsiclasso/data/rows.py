@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -11,14 +10,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from hsiclasso._types import Columns, FloatArray, IntArray
-from hsiclasso.data.base import CHECK_ENTRIES, BaseSource, Kind, Source, Stored
-from hsiclasso.data.sources import sum_is_finite
+from hsiclasso.data.base import Kind, Source, Stored
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["RowSubset"]
 
 
-class RowSubset(BaseSource):
+class RowSubset(Source):
     """Some rows of another source, in any order.
 
     Parameters
@@ -96,30 +94,10 @@ class RowSubset(BaseSource):
             return self.n_samples * self.n_features
         times = np.bincount(self._rows, minlength=self._source.n_samples)
         total = 0
-        for run in self._runs():
+        for run in self._source.runs():
             stored = self._source.stored(run)
             total += 0 if stored is None else int(times[stored[1]].sum())
         return total
-
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield blocks of columns, or the stored entries of single columns."""
-        if next(self._source.views(), None) is None:  # all values of the table are finite
-            return
-        for run in self._runs():
-            stored = self.stored(run)
-            if stored is None:
-                yield run.start, self.block(run)
-                continue
-            indptr, _, data = stored
-            if sum_is_finite(data):
-                continue
-            for j in range(indptr.size - 1):
-                yield run.start + j, data[indptr[j] : indptr[j + 1]].reshape(-1, 1)
-
-    def _runs(self) -> Iterator[slice]:
-        step = max(1, CHECK_ENTRIES // max(1, self._source.n_samples))
-        for start in range(0, self.n_features, step):
-            yield slice(start, min(start + step, self.n_features))
 
     def _take(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Rows of an array, in the memory order of the array."""

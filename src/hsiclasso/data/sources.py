@@ -6,21 +6,20 @@ float64 array that the caller owns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn, cast
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import CHECK_ENTRIES, BaseSource, Kind, Missing, Source, Stored
+from hsiclasso.data.base import Kind, Missing, Source, Stored
 from hsiclasso.data.frames import FrameSource
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
     "ArraySource",
-    "BaseSource",
     "FrameSource",
     "Kind",
     "Missing",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-class _UniformSource(BaseSource):
+class _UniformSource(Source):
     """A table whose columns all have the same dtype."""
 
     def __init__(
@@ -93,17 +92,6 @@ class ArraySource(_UniformSource):
         """Write the columns to an (n_samples, k) array."""
         out[:] = self._array[:, columns]
 
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield pieces of the array along its contiguous direction, without copies."""
-        if self._array.dtype.kind in "biu":
-            return
-        if self._array.flags.c_contiguous:
-            step = max(1, CHECK_ENTRIES // self.n_features)
-            yield from ((0, self._array[i : i + step]) for i in range(0, self.n_samples, step))
-        else:
-            step = max(1, CHECK_ENTRIES // self.n_samples)
-            yield from ((j, self._array[:, j : j + step]) for j in range(0, self.n_features, step))
-
 
 class SparseSource(_UniformSource):
     """Columns of a SciPy sparse matrix, made dense block by block.
@@ -140,14 +128,6 @@ class SparseSource(_UniformSource):
         """Number of entries that are stored, zeros among them included."""
         return int(self._matrix.nnz)
 
-    def views(self) -> Iterator[tuple[int, Any]]:
-        """Yield the stored entries of each column as one-column arrays."""
-        indptr, values = self._matrix.indptr, self._matrix.data
-        if values.dtype.kind in "biu" or sum_is_finite(values):
-            return
-        for j in range(self.n_features):
-            yield j, values[indptr[j] : indptr[j + 1]].reshape(-1, 1)
-
 
 def as_source(X: Any, *, min_samples: int = 3) -> Source:
     """Turn a table of any supported kind into a source of column blocks.
@@ -173,8 +153,8 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     >>> source.block(slice(1, 2)).ravel()
     array([1., 3., 5.])
     """
-    if isinstance(X, BaseSource):
-        return cast(Source, X)
+    if isinstance(X, Source):
+        return X
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         frame = FrameSource(X)
         _check_size(frame, min_samples)
@@ -190,7 +170,7 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
 
 def is_source(X: Any) -> bool:
     """Whether a table is already a source."""
-    return isinstance(X, BaseSource)
+    return isinstance(X, Source)
 
 
 def check_finite(source: Source, *, ignore: bool = False) -> None:
@@ -208,13 +188,19 @@ def check_finite(source: Source, *, ignore: bool = False) -> None:
     >>> table = as_source([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]])
     >>> check_finite(table, ignore=True)
     """
-    for first, piece in source.views():
-        if sum_is_finite(piece):
+    for run in source.runs():
+        if source.levels(run) is not None:  # integers
             continue
-        bad = np.isinf(piece) if ignore else ~np.isfinite(piece)
+        stored = source.stored(run)
+        if stored is not None and sum_is_finite(stored[2]):
+            continue
+        values = source.block(run)
+        bad = np.zeros(values.shape, dtype=bool)
+        if not sum_is_finite(values):
+            bad = np.isinf(values) if ignore else ~np.isfinite(values)
         if bad.any():
-            row, column = np.argwhere(bad)[0]
-            refuse_value(source.name(first + int(column)), piece[row, column], ignore)
+            column, row = np.argwhere(bad.T)[0]
+            refuse_value(source.name(run.start + int(column)), values[row, column], ignore)
 
 
 def sum_is_finite(values: np.ndarray[Any, Any]) -> bool:
