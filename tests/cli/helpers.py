@@ -95,5 +95,7 @@ def select(file, *arguments):
 def selector(*arguments):
     """Return the estimator that the options of ``hsiclasso select`` stand for."""
     command = app.commands["select"]
-    with command.make_context("select", ["no.csv", *map(str, arguments)]) as context:
+    given = ["no.csv", *map(str, arguments)]
+    # click remembers the help option of a command: it must be that of the whole program
+    with command.make_context("select", given, **app.context_settings) as context:
         return make_selector(context.params)

@@ -15,35 +15,46 @@ from hsiclasso.errors import InvalidInputError, require
 
 __all__ = ["read_parquet"]
 
+#: Entries of the columns that are read at once, which bounds what is held beside the table.
+_GROUP_ENTRIES = 1 << 21
+
 
 def read_parquet(file: Path, roles: Roles) -> tuple[CodedTable, Layout]:
     """Read the columns that are used; the index that pandas stores is not, unless it is named."""
     parquet = require("pyarrow.parquet", "parquet")
     with parquet.ParquetFile(file) as stored:
-        schema = stored.schema_arrow
+        schema, n = stored.schema_arrow, stored.metadata.num_rows
+        names, types = schema.names, schema.types  # pyarrow makes these lists anew each time
         index = (schema.pandas_metadata or {}).get("index_columns", [])
-        hidden = {name for name in index if isinstance(name, str)} & set(schema.names)
+        hidden = {name for name in index if isinstance(name, str)} & set(names)
         hidden -= {*roles.others, *roles.category}
-        layout = lay_out(file, list(schema.names), replace(roles, drop=roles.drop | hidden))
-        if stored.metadata.num_rows == 0:
+        layout = lay_out(file, names, replace(roles, drop=roles.drop | hidden))
+        if n == 0:
             raise InvalidInputError(f"{file} has no rows: add one row per sample.")
-        kinds = {j: _parquet_kind(schema.names[j], schema.types[j]) for j in layout.used}
-        table = CodedTable(np.zeros((stored.metadata.num_rows, len(schema.names)), order="F"))
+        kinds = {j: _parquet_kind(names[j], types[j]) for j in layout.used}
+        table = CodedTable(np.zeros((n, len(names)), order="F"))
         numbers = [j for j, kind in kinds.items() if kind in ("number", "bool")]
         table.kinds.update({j: kind for j, kind in kinds.items() if kind != "number"})
-        start = 0
-        for batch in stored.iter_batches(columns=[schema.names[j] for j in numbers]):
-            stop = start + batch.num_rows
-            for j in numbers:
-                column = batch.column(schema.names[j]).cast("float64", safe=False)
-                table.array[start:stop, j] = column.to_numpy(zero_copy_only=False)
-            start = stop
+        step = max(1, _GROUP_ENTRIES // n)
+        for first in range(0, len(numbers), step):
+            _add_numbers(table, stored, {names[j]: j for j in numbers[first : first + step]})
         for j in set(kinds) - set(numbers):
-            column = stored.read(columns=[schema.names[j]]).column(schema.names[j])
-            _add_labels(table, j, schema.names[j], column)
+            column = stored.read(columns=[names[j]]).column(names[j])
+            _add_labels(table, j, names[j], column)
         for j in layout.category.intersection(numbers):
             table.relabel(j)
     return table, layout
+
+
+def _add_numbers(table: CodedTable, stored: Any, places: dict[str, int]) -> None:
+    """Read columns of numbers into the table; `places` are their numbers there, by name."""
+    start = 0
+    for batch in stored.iter_batches(columns=list(places)):
+        stop = start + batch.num_rows
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            values = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
+            table.array[start:stop, places[name]] = values
+        start = stop
 
 
 def _parquet_kind(name: str, kind: Any) -> Kind:
