@@ -521,6 +521,21 @@ class TestParquet:
         file = save({"a": [1, 2, 3], "y": pa.array(["p", "q", "p"]).dictionary_encode()})
         assert read_table(file, "y").y.tolist() == ["p", "q", "p"]
 
+    @pytest.mark.parametrize("entries", [1, 20, 1 << 21])
+    @pytest.mark.parametrize("row_group_size", [3, 100])
+    def test_columns_are_read_in_groups(self, save, entries, row_group_size, monkeypatch):
+        """Names need not be in alphabetical order, and columns of several kinds may alternate."""
+        monkeypatch.setattr("hsiclasso.data.parquet._GROUP_ENTRIES", entries)
+        rng = np.random.default_rng(0)
+        numbers = {f"g{j}": rng.standard_normal(8) for j in (3, 1, 2, 0)}
+        columns = {"y": rng.standard_normal(8)}
+        for name, column in numbers.items():
+            columns |= {name: column, f"text{name}": rng.choice(["u", "v"], 8).tolist()}
+        table = read_table(save(columns, row_group_size=row_group_size), "y")
+        assert names(table) == list(columns)[1:]
+        for name, column in numbers.items():
+            assert values(table)[:, names(table).index(name)].tolist() == column.tolist()
+
     def test_the_index_of_a_pandas_frame_is_left_out(self, tmp_path):
         pytest.importorskip("pyarrow")
         pd = pytest.importorskip("pandas")
