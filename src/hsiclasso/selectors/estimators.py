@@ -106,8 +106,8 @@ class HSICLasso(ColumnSelector):
         Columns by decreasing weight.
     relevance_ : ndarray of shape (n_features,)
         HSIC of every feature with the target; 0 for covariates. For features that the path never
-        came near it may be an estimate, off by about 1e-5 of the largest relevance; with a
-        `gram_error` below 1e-6 all values are exact to that error.
+        came near it may be an estimate, usually off by less than 1e-4 of the largest relevance;
+        with a `gram_error` below 1e-6 all values are exact to that error.
     n_observed_ : ndarray of shape (n_features,)
         Number of samples on which each feature is not missing.
     path_ : SolutionPath
