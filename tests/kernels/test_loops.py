@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hsiclasso.kernels import _loops
+from hsiclasso.kernels._products import multiply_terms
 from hsiclasso.kernels.cholesky import pivoted_cholesky
 from hsiclasso.kernels.hermite import MAX_FEATURES, REACH, bases, lookup_table
 from tests import oracles
@@ -106,24 +107,20 @@ def test_count_pairs_within(samples, distance):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("with_gram", [False, True])
 def test_products_of_hermite_features(weighted, with_gram, rng):
-    """Several runs of samples, the last one shorter, and pieces of two columns at once."""
-    z, basis, made = rng.standard_normal((5, 23)), rng.integers(0, 6, 5), bases()
-    columns, size, n_rows = np.array([0, 2, 4]), 7, 3
-    rows = rng.standard_normal((n_rows, 23))
-    target = np.zeros((3, 8, n_rows))
-    target.reshape(-1, n_rows)[:23] = rows.T
-    root = rng.random(23) if weighted else np.empty(0)
+    """Several runs of samples, the last one shorter."""
+    n, size, n_rows = 2 * _loops.RUN + 23, 7, 6
+    z, basis, made = rng.standard_normal((5, n)), rng.integers(0, 6, 5), bases()
+    columns = np.array([0, 2, 4])
+    rows = rng.standard_normal((n_rows, n))
+    root = rng.random(n) if weighted else np.empty(0)
     out = np.zeros((3, size, n_rows))
-    gram = np.zeros((3, size, size) if with_gram else (0, 0, 0))
-    buffer = np.empty(2 * size * 8)
-    _loops.multiply_hermite(
-        z, columns, basis, made.first, made.steps, target, root, buffer, out, gram
-    )
+    gram = np.zeros((3, size, size) if with_gram else (3, 0, 0))
+    _loops.multiply_hermite(z, columns, basis, made.first, made.steps, rows, root, out, gram)
     for c, j in enumerate(columns):
         phi = made.features(z[j], basis[j], size) * (root if weighted else 1.0)
-        np.testing.assert_allclose(out[c], phi @ rows.T, atol=1e-12)
+        np.testing.assert_allclose(out[c], phi @ rows.T, atol=1e-11)
         if with_gram:
-            np.testing.assert_allclose(gram[c], phi @ phi.T, atol=1e-12)
+            np.testing.assert_allclose(gram[c], phi @ phi.T, atol=1e-11)
 
 
 def test_the_compiled_cholesky_is_the_plain_one(rng):
@@ -138,3 +135,17 @@ def test_the_compiled_cholesky_is_the_plain_one(rng):
     assert rank == len(expected)
     assert left == pytest.approx(expected_left, rel=1e-3)
     np.testing.assert_allclose(rows[:rank], expected, atol=1e-6)
+
+
+@given(st.integers(1, 8), st.integers(1, 10), st.integers(0, 40), st.integers(0, 5))
+def test_products_of_rows(n_rows, n_target, size, start):
+    """Any numbers of rows, also those that do not fill a tile; entries beyond are not read."""
+    rng = np.random.default_rng(0)
+    phi, target = rng.standard_normal((2, n_rows, size + 3)), rng.standard_normal((n_target, 50))
+    phi[:, :, size:] = np.nan
+    out, gram = np.ones((2, n_rows, n_target)), np.ones((2, n_rows, n_rows))
+    multiply_terms(phi, size, target, start, out, gram)
+    seen = phi[:, :, :size]
+    np.testing.assert_allclose(out, 1 + seen @ target[:, start : start + size].T, atol=1e-12)
+    np.testing.assert_allclose(gram, 1 + seen @ seen.transpose(0, 2, 1), atol=1e-12)
+    np.testing.assert_array_equal(gram, gram.transpose(0, 2, 1))

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hsiclasso.kernels.recursions import laplace_inner, laplace_product, laplace_self_inner
+from hsiclasso.kernels.recursions import (
+    laplace_energies,
+    laplace_inner,
+    laplace_product,
+    laplace_self_inner,
+)
 
 KINDS = {
     "normal": lambda rng, n: rng.standard_normal(n),
@@ -75,6 +80,17 @@ def test_product_takes_any_layout_and_leaves_it_alone(rng):
     assert_product(laplace_product(z, rows[:0]), z, rows[:0])
     assert (z == kept[0]).all()
     assert (rows == kept[1]).all()
+
+
+@few
+@given(kinds, sizes, st.integers(1, 9), seeds)
+def test_energies(kind, n, r, seed):
+    rng = np.random.default_rng(seed)
+    z, root, rows = KINDS[kind](rng, n), rng.random(n), rng.standard_normal((r, n))
+    weighted, K = rows * root, laplace_gram(z)
+    expected = np.einsum("ri,ij,rj->r", weighted, K, weighted)
+    scale = np.einsum("ri,ij,rj->r", np.abs(weighted), K, np.abs(weighted))
+    assert np.all(np.abs(laplace_energies(z, root, rows) - expected) <= 1e-12 * scale)
 
 
 @few

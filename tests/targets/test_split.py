@@ -23,7 +23,7 @@ def factor(y, kernel=None, measure=None):
 @given(kind=st.sampled_from(sorted(KINDS)), n=st.integers(8, 300), seed=st.integers(0, 99))
 def test_the_matrix_stays(measure, kind, n, seed):
     made = factor(make(kind, n, seed), measure=measure)
-    split = split_rows(made, 1e-7)
+    split = split_rows(made, 1e-7, 1)
     rows = split.unsplit()
     change = np.linalg.norm(rows.T @ rows - made.rows.T @ made.rows)
     assert change <= 1.001e-7 * made.norm
@@ -33,7 +33,7 @@ def test_the_matrix_stays(measure, kind, n, seed):
 def test_a_heavy_tail_leaves_few_dense_rows(rng):
     y = np.exp(1.5 * rng.standard_normal(5000))
     made = factor(y)
-    split = split_rows(made, 1e-7)
+    split = split_rows(made, 1e-7, 1)
     assert len(split.dense) < len(made.rows) / 2
     assert split.tail.size < 1000
     assert set(np.argsort(y)[-20:]) <= set(split.tail)
@@ -42,19 +42,19 @@ def test_a_heavy_tail_leaves_few_dense_rows(rng):
 def test_classes_of_equal_size_are_not_split():
     y = np.repeat([0.0, 1.0, 2.0], 100)
     made = factor(y, Delta())
-    split = split_rows(made, 1e-7)
+    split = split_rows(made, 1e-7, 1)
     assert split.tail.size == 0
     np.testing.assert_array_equal(split.dense, made.rows)
 
 
 def test_a_constant_target_has_no_rows():
-    split = split_rows(empty_factor(20), 1e-7)
+    split = split_rows(empty_factor(20), 1e-7, 4)
     assert split.unsplit().shape == (0, 20)
 
 
 def test_few_samples_have_no_tail(rng):
     made = factor(rng.standard_normal(7))
-    np.testing.assert_array_equal(split_rows(made, 1e-7).dense, made.rows)
+    np.testing.assert_array_equal(split_rows(made, 1e-7, 1).dense, made.rows)
 
 
 def test_dense_rows_are_all_there_is(rng):

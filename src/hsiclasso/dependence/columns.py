@@ -17,11 +17,9 @@ from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
 __all__ = ["DenseColumns", "JointColumns", "TargetRows"]
 
-#: Number of samples whose terms are evaluated at once: the terms then stay in the cache.
-_RUN = 1024
-#: Largest number of multiply-adds in one product. BLAS copies the operands of larger ones first.
-_PIECE = 1_000_000
-#: Working memory of each thread.
+#: Number of samples whose terms are evaluated at once, and number of values of terms, which then
+#: stay in the cache.
+_RUN, _PIECE = 512, 1 << 19
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,8 @@ class TargetRows:
     signs: FloatArray
     #: First row of each target.
     starts: tuple[int, ...]
-    #: Square roots of the samples' weights, shape (n,); None if all weights are 1.
-    root: FloatArray | None
+    #: Square roots of the samples' weights, shape (n,); shape (0,) if all weights are 1.
+    root: FloatArray
     #: Number q of removed rows.
     n_removed: int
 
@@ -56,7 +54,7 @@ class TargetRows:
         split, removed = target.rows, samples.removed
         return cls(
             np.concatenate([split.dense, removed]), split.tail, split.sparse, split.offset,
-            target.signs, target.starts, None if samples.weights is None else samples.root,
+            target.signs, target.starts, np.empty(0) if samples.weights is None else samples.root,
             len(removed),
         )  # fmt: skip
 
@@ -64,16 +62,6 @@ class TargetRows:
     def width(self) -> int:
         """Number of dense rows."""
         return len(self.dense)
-
-    @cached_property
-    def runs(self) -> FloatArray:
-        """The dense rows, cut into runs of samples: (runs, s, p + q)."""
-        return _cut(self.dense)
-
-    @cached_property
-    def tail_runs(self) -> FloatArray:
-        """The split rows on the tail, cut into runs of samples: (runs, t, s)."""
-        return _cut(self.sparse)
 
     @cached_property
     def all_rows(self) -> FloatArray:
@@ -85,7 +73,7 @@ class TargetRows:
     @property
     def total(self) -> float:
         """Total weight of the samples."""
-        return float(self.dense.shape[1]) if self.root is None else float(self.root @ self.root)
+        return float(self.root @ self.root) if self.root.size else float(self.dense.shape[1])
 
 
 @dataclass(frozen=True)
@@ -132,12 +120,13 @@ class DenseColumns:
         """Multiply the terms of columns with the target's rows and with each other."""
         c, size = terms.columns.size, terms.n_rows
         both = np.zeros((c, size, rows.width))
-        gram = np.zeros((c, size, size) if with_gram else (0, 0, 0))
-        self._multiply(terms, slice(None), rows.runs, rows, both, gram)
+        gram = np.zeros((c, size, size) if with_gram else (c, 0, 0))
+        self._multiply(terms, slice(None), Product(rows.dense, rows.root, both, gram))
         cross, removed = both[:, :, : -rows.n_removed], both[:, :, -rows.n_removed :]
         if rows.offset.size:
             split = np.zeros((c, size, rows.offset.size))
-            self._multiply(terms, rows.tail, rows.tail_runs, rows, split, gram[:0])
+            none = np.zeros((c, 0, 0))
+            self._multiply(terms, rows.tail, Product(rows.sparse, rows.root, split, none))
             # rows are split only if there are no weights: the constant row is then 1 / sqrt(n)
             split += np.sqrt(self.values.shape[1]) * removed[:, :, :1] * rows.offset
             cross = np.concatenate([split, cross], axis=2)
@@ -151,36 +140,26 @@ class DenseColumns:
             terms.bulk_rank,
         )  # fmt: skip
 
-    def _multiply(
-        self, terms: Terms, samples: Columns, target: FloatArray, rows: TargetRows, out: FloatArray,
-        gram: FloatArray,
-    ) -> None:  # fmt: skip
-        """Add products of terms on some samples with rows (runs, s, r), and with each other."""
-        run, width = target.shape[1:]
-        size = terms.n_rows
-        step = min(len(out), max(1, _PIECE // max(1, run * width * size)))
+    def _multiply(self, terms: Terms, samples: Columns, product: Product) -> None:
+        """Add products of terms on some samples with rows of a target, and with each other."""
+        from hsiclasso.kernels._products import multiply_terms
+
         if terms.multiply is not None and self.known is None:
-            root = np.empty(0) if rows.root is None else rows.root
-            product = Product(target, root, thread_buffer("terms", (step * size * run,)), out, gram)
             terms.multiply(samples, product)
             return
         every = np.arange(self.values.shape[1])[samples]
-        for start in range(0, len(out), step):
-            piece = slice(start, min(len(out), start + step))
-            for t, first in enumerate(range(0, every.size, run)):
-                some: Columns = slice(first, min(every.size, first + run))
-                some = some if isinstance(samples, slice) else every[some]
-                phi = self._evaluated(terms, piece, some, rows)
-                products = phi.reshape(-1, phi.shape[2]) @ target[t, : phi.shape[2]]
-                out[piece] += products.reshape(out[piece].shape)
-                if len(gram):
-                    # multiply by a copy: NumPy would use a slower routine for phi @ phi.T
-                    copy = thread_buffer("copy", phi.shape)
-                    np.copyto(copy, phi)
-                    gram[piece] += phi @ copy.transpose(0, 2, 1)
+        c, step = len(product.out), max(1, _PIECE // (_RUN * max(1, terms.n_rows)))
+        for first in range(0, every.size, _RUN):
+            some: Columns = slice(first, min(every.size, first + _RUN))
+            some = some if isinstance(samples, slice) else every[some]
+            for start in range(0, c, step):
+                piece = slice(start, min(c, start + step))
+                phi = self._evaluated(terms, piece, some, product.root)
+                out, gram = product.out[piece], product.gram[piece]
+                multiply_terms(phi, phi.shape[2], product.target, first, out, gram)
 
     def _evaluated(
-        self, terms: Terms, piece: slice, samples: Columns, rows: TargetRows
+        self, terms: Terms, piece: slice, samples: Columns, root: FloatArray
     ) -> FloatArray:
         """Evaluate the terms of a piece of the columns on some samples, and weight them."""
         size = samples.stop - samples.start if isinstance(samples, slice) else samples.size
@@ -188,8 +167,8 @@ class DenseColumns:
         terms.evaluate(piece, samples, phi)
         if self.known is not None:
             phi *= np.sqrt(self.weights[terms.columns[piece]][:, None, samples])
-        elif rows.root is not None:
-            phi *= rows.root[samples]
+        elif root.size:
+            phi *= root[samples]
         return phi
 
     @staticmethod
@@ -229,13 +208,3 @@ class JointColumns(DenseColumns):
         """Expand the feature."""
         rows, left_out = kernel.expand_joint(self.values, float(allowed[0]), self.weights[0])
         return [explicit_terms(0, rows, left_out, self.weights[0])]
-
-
-def _cut(rows: FloatArray) -> FloatArray:
-    """Cut rows (r, n) into runs of at most `_RUN` samples, padded with zeros: (runs, s, r)."""
-    r, n = rows.shape
-    n_runs = max(1, -(-n // _RUN))
-    run = -(-n // n_runs)
-    padded = np.zeros((n_runs * run, r))
-    padded[:n] = rows.T
-    return padded.reshape(n_runs, run, r)

@@ -216,6 +216,8 @@ def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, fl
     The relevance of a feature that is unrelated to the target is about
     :math:`\operatorname{tr}\bar K \operatorname{tr} T / n`. The bound is well below that.
     """
+    from hsiclasso.dependence._grid_loops import LANES
+
     rows = target.rows.unsplit()  # `target.whole` would keep them
     eigenvalues, vectors = np.linalg.eigh(rows @ rows.T)
     eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
@@ -226,7 +228,7 @@ def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, fl
     if not samples.plain:
         return dense_rows(main), float(tails[rank])
     factor = Factor(main, eigenvalues[:rank], 0.0)
-    return split_rows(factor, allowed / factor.norm), float(tails[rank]) + allowed
+    return split_rows(factor, allowed / factor.norm, LANES), float(tails[rank]) + allowed
 
 
 def _in_lanes(rows: FloatArray) -> npt.NDArray[np.float32]:

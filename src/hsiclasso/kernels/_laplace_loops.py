@@ -13,7 +13,7 @@ from hsiclasso._compile import compiled
 from hsiclasso._types import FloatArray
 from hsiclasso.kernels._loops import _exp
 
-__all__ = ["multiply_rows", "sum_over_pairs"]
+__all__ = ["multiply_rows", "sum_energies", "sum_over_pairs"]
 
 IndexArray = npt.NDArray[np.uint32]
 
@@ -90,6 +90,31 @@ def _decay_to(split: float, x: FloatArray, weights: FloatArray, out: FloatArray)
 def _decay_from_last(y: FloatArray, out: FloatArray) -> None:
     for i in range(1, y.size):
         out[i] = _exp(max(_FLOOR, y[i - 1] - y[i]))
+
+
+@compiled
+def sum_energies(
+    z: FloatArray, order: npt.NDArray[np.int64], root: FloatArray, rows: FloatArray, out: FloatArray
+) -> None:
+    """Add ``f' B f`` to `out` (r,) for each column f of `rows` (n, r), with B = root K root.
+
+    `order` sorts the column `z` (n,). By symmetry one sweep is enough: every sample meets the sum
+    over the samples on its left.
+    """
+    n, width = rows.shape
+    values = np.empty(n)
+    decay = np.zeros(n)
+    for i in range(n):
+        values[i] = z[order[i]]
+    _decay_from_last(values, decay)
+    left = np.zeros(width)
+    for i in range(n):
+        row, weight, share = rows[order[i]], root[order[i]], decay[i]
+        for r in range(width):
+            value = weight * row[r]
+            before = share * left[r]
+            out[r] += value * (value + 2.0 * before)
+            left[r] = before + value
 
 
 @compiled

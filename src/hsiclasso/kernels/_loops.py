@@ -15,9 +15,10 @@ from numba.extending import intrinsic
 
 from hsiclasso._compile import compiled, inlined, summing
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.kernels._products import add_gram, add_product
+from hsiclasso.kernels._products import multiply_terms
 
 __all__ = [
+    "RUN",
     "count_magnitudes",
     "count_pairs_within",
     "gaussian_cholesky",
@@ -30,6 +31,8 @@ __all__ = [
     "table_features",
 ]
 
+#: Number of samples whose features are computed at once.
+RUN = 512
 _LOG2_E = 1.4426950408889634
 # ln 2 in two parts: k * _LN2_HIGH is exact, because the last bits of _LN2_HIGH are zeros.
 _LN2_HIGH = 6.93147180369123816490e-01
@@ -195,37 +198,26 @@ def hermite_features(
 @compiled
 def multiply_hermite(
     block: FloatArray, columns: IntArray, basis: IntArray, first: FloatArray, steps: FloatArray,
-    target: FloatArray, root: FloatArray, buffer: FloatArray, out: FloatArray, gram: FloatArray,
+    target: FloatArray, root: FloatArray, out: FloatArray, gram: FloatArray,
 ) -> None:  # fmt: skip
     """Add the products of Hermite features with rows of a target.
 
     `block`, `columns`, `basis`, `first` and `steps` are as in `hermite_features`. The other
-    arguments are the fields of `Product`. The features are computed in pieces that fit in the
-    cache.
+    arguments are the fields of `Product`. The features are computed in runs that fit in the cache.
     """
-    size = out.shape[1]
     n = block.shape[1]
-    n_runs, run, width = target.shape
-    step = max(1, buffer.size // (size * run))
-    for begin in range(0, columns.size, step):
-        end = min(columns.size, begin + step)
-        for t in range(n_runs):
-            start, stop = t * run, min(n, (t + 1) * run)
-            phi = buffer[: (end - begin) * size * (stop - start)].reshape(
-                (end - begin, size, stop - start)
-            )
-            hermite_features(block, columns[begin:end], start, stop, basis, first, steps, phi)
+    phi = np.empty((1, out.shape[1], min(n, RUN)))
+    for c in range(columns.size):
+        for start in range(0, n, RUN):
+            stop = min(n, start + RUN)
+            hermite_features(block, columns[c : c + 1], start, stop, basis, first, steps, phi)
             if root.size > 0:
-                for c in range(end - begin):
-                    for m in range(size):
-                        row = phi[c, m]
-                        for i in range(stop - start):
-                            row[i] *= root[start + i]
-            flat = phi.reshape(((end - begin) * size, stop - start))
-            sums = out[begin:end].reshape(((end - begin) * size, width))
-            add_product(flat, target[t][: stop - start], sums)  # type: ignore[call-arg]
-            for c in range(begin, min(end, gram.shape[0])):
-                add_gram(phi[c - begin], gram[c])
+                weights = root[start:stop]
+                for m in range(out.shape[1]):
+                    row = phi[0, m]
+                    for i in range(weights.size):
+                        row[i] *= weights[i]
+            multiply_terms(phi, stop - start, target, start, out[c : c + 1], gram[c : c + 1])
 
 
 @compiled

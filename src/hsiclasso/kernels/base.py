@@ -51,16 +51,14 @@ ROUNDING = 1e-14
 class Product:
     """Rows of a target that terms are multiplied by, and the arrays that receive the products."""
 
-    #: Rows of the target, cut into runs of samples, shape (runs, s, r). The last run may be padded.
+    #: Rows of the target, shape (r, n).
     target: FloatArray
     #: Square roots of the samples' weights, shape (n,); shape (0,) if all weights are 1.
     root: FloatArray
-    #: Working memory for the rows of some columns on one run.
-    buffer: FloatArray
     #: Receives the sums of terms times target rows, shape (c, n_rows, r).
     out: FloatArray
     #: Receives the sums of terms times terms of the same column, shape (c, n_rows, n_rows);
-    #: shape (0, 0, 0) if they are not needed.
+    #: shape (c, 0, 0) if they are not needed.
     gram: FloatArray
 
 

@@ -262,7 +262,7 @@ class _ClosedForm:
             made = bases()
             multiply_hermite(
                 z, columns, self.bases[0], made.first, made.steps,
-                product.target, product.root, product.buffer, product.out, product.gram,
+                product.target, product.root, product.out, product.gram,
             )  # fmt: skip
 
         return multiply

@@ -47,11 +47,11 @@ __all__ = [
 #: Largest magnitude of a value that can be expanded; beyond it the expansion would be too long.
 REACH = 12.0
 #: Longest expansion that is still faster than a pivoted Cholesky factor.
-MAX_FEATURES = 64
+MAX_FEATURES = 63
 #: Number of features that is enough for most columns.
 _USUAL_FEATURES = 24
-#: Longer expansions than the first number have a length that is a multiple of the second.
-_ANY_LENGTH, _LENGTH_STEP = 24, 4
+#: Lengths of expansions are multiples of this number, the rows that are multiplied at once.
+_LENGTH_STEP = 3
 #: The bulk of a Gram matrix is all of its trace but this share.
 BULK_SHARE = 0.02
 #: Bins per unit in the histogram of magnitudes that tells how many features are needed.
@@ -149,9 +149,8 @@ def choose_expansions(
         counts = by_basis[np.arange(len(basis)), basis]
         if (counts <= most).all():
             break
-    # columns of equal length are evaluated together: long expansions have only a few lengths
-    rounded = -(-counts // _LENGTH_STEP) * _LENGTH_STEP
-    counts = np.where((counts > _ANY_LENGTH) & (counts <= most), rounded, counts)
+    # columns of equal length are evaluated together: there are only a few lengths
+    counts = -(-counts // _LENGTH_STEP) * _LENGTH_STEP
     counts[(counts > MAX_FEATURES) | (histogram[:, -1] > 0)] = 0
     bulk = _fewest_features(left_out, BULK_SHARE * total).min(axis=1)
     return basis + (only or 0), counts, bulk

@@ -16,13 +16,16 @@ from typing import Self
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.kernels.recursions import laplace_inner, laplace_product, laplace_self_inner
+from hsiclasso.kernels.recursions import (
+    laplace_energies,
+    laplace_inner,
+    laplace_product,
+    laplace_self_inner,
+)
 from hsiclasso.kernels.samples import Samples
 
 __all__ = ["LaplaceMatrix", "laplace_matrix"]
 
-#: A part of rows below this share of their norm is rounding error.
-_NO_PART = 1e-14
 #: A squared norm below this share of the squared norm of B is rounding error: the covariates
 #: explain the feature completely.
 _NEGLIGIBLE = 1e-13
@@ -84,12 +87,10 @@ class LaplaceMatrix:
         return np.asarray(self.scale * (self._times_b(rows) - correction))
 
     def energies(self, rows: FloatArray) -> FloatArray:
-        """Return ``f' A f`` for each row f of (r, n)."""
-        removed = rows @ self.removed.T
-        # rows of a target have no such part, unless values of this column are missing
-        if np.abs(removed).max(initial=0.0) > _NO_PART * np.sqrt(np.vdot(rows, rows)):
-            rows = rows - removed @ self.removed
-        return np.asarray(self.scale * np.einsum("ri,ri->r", rows, self._times_b(rows)))
+        """Return ``f' A f`` for each projected row f of (r, n)."""
+        if self.observed < 1:  # the rows were projected on all samples
+            rows = rows - (rows @ self.removed.T) @ self.removed
+        return self.scale * laplace_energies(self.z, self.root, rows)
 
     def energy(self, rows: FloatArray) -> float:
         """Return the sum of ``f' A f`` over rows f of shape (r, n)."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 
-__all__ = ["laplace_inner", "laplace_product", "laplace_self_inner"]
+__all__ = ["laplace_energies", "laplace_inner", "laplace_product", "laplace_self_inner"]
 
 
 def laplace_product(z: FloatArray, rows: FloatArray) -> FloatArray:
@@ -53,6 +53,25 @@ def laplace_product(z: FloatArray, rows: FloatArray) -> FloatArray:
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     out = np.empty_like(rows)
     multiply_rows(order.astype(np.uint32), position, decay, rows, out)
+    return out
+
+
+def laplace_energies(z: FloatArray, root: FloatArray, rows: FloatArray) -> FloatArray:
+    r"""Return :math:`f^\top W^{1/2} K W^{1/2} f` for each row f of (r, n).
+
+    Takes O(n log n + r n) time. `root` (n,) is the diagonal of :math:`W^{1/2}`. Rows that are
+    stored sample by sample are not copied.
+
+    Examples
+    --------
+    >>> z = np.log([4.0, 1.0, 2.0])
+    >>> laplace_energies(z, np.ones(3), np.array([[1.0, 2.0, 0.0]]))  # 1 + 4 + 2 * (2 * 1/4)
+    array([6.])
+    """
+    from hsiclasso.kernels._laplace_loops import sum_energies
+
+    out = np.zeros(len(rows))
+    sum_energies(z, np.argsort(z), root, np.ascontiguousarray(rows.T), out)
     return out
 
 

@@ -28,6 +28,8 @@ __all__ = [
 
 #: Samples up to which a matrix of all pairs is cheap.
 DENSE = 4000
+#: Rows of a target that `hsiclasso.kernels` multiplies at once.
+_AT_ONCE = 4
 #: A difference of two matrices is 0 if its squared norm is below this share of the first's.
 _NO_DIFFERENCE = 1e-10
 
@@ -75,8 +77,8 @@ class FactoredTarget:
 
     @cached_property
     def whole(self) -> tuple[FloatArray, FloatArray]:
-        """All rows (r, n) and their signs."""
-        return self.rows.unsplit(), np.roll(self.signs, -self.rows.offset.size)
+        """All rows (r, n), stored sample by sample, and their signs."""
+        return np.asfortranarray(self.rows.unsplit()), np.roll(self.signs, -self.rows.offset.size)
 
     def energy(self, rows: FloatArray) -> float:
         """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
@@ -162,7 +164,7 @@ def factored_target(
 ) -> FactoredTarget:
     """Return the target of a factor, its rows split where that makes products cheaper."""
     factor = measure.finish(factor)
-    rows = split_rows(factor, 0.1 * error) if samples.plain else dense_rows(factor.rows)
+    rows = split_rows(factor, 0.1 * error, _AT_ONCE) if samples.plain else dense_rows(factor.rows)
     return FactoredTarget(rows, np.ones(len(factor.rows)), factor.norm**2)
 
 

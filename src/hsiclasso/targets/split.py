@@ -57,7 +57,7 @@ def dense_rows(rows: FloatArray) -> SplitRows:
     return SplitRows(rows, np.zeros(0, dtype=np.int64), np.zeros((0, 0)), np.zeros(0))
 
 
-def split_rows(factor: Factor, tol: float) -> SplitRows:
+def split_rows(factor: Factor, tol: float, at_once: int) -> SplitRows:
     """Split the rows of a target where that makes products with them cheaper.
 
     Parameters
@@ -66,6 +66,8 @@ def split_rows(factor: Factor, tol: float) -> SplitRows:
         Factor of the target.
     tol : float
         How much T may change, relative to its Frobenius norm.
+    at_once : int
+        Number of rows that are multiplied at once: fewer take as long.
 
     Returns
     -------
@@ -81,18 +83,18 @@ def split_rows(factor: Factor, tol: float) -> SplitRows:
     by_leverage = np.argsort(-leverage, kind="stable")
     tails = [by_leverage[: n // share] for share in _SHARES if n >= share]
     plans = [_turn(factor, tail, allowed) for tail in tails]
-    costs = [
-        _cost(rank, dense, tail.size / n) for tail, (dense, _) in zip(tails, plans, strict=True)
-    ]
-    if not costs or min(costs) >= rank:
+    costs = []
+    for tail, (dense, _) in zip(tails, plans, strict=True):
+        on_tail = _rounded(rank - dense, at_once) + _EVALUATION_ROWS
+        costs.append(_rounded(dense + 1, at_once) + on_tail * tail.size / n)  # 1 for the constant
+    if not costs or min(costs) >= _rounded(rank + 1, at_once):
         return dense_rows(rows)
     chosen = int(np.argmin(costs))
     return _split(rows, plans[chosen][1], tails[chosen], allowed)
 
 
-def _cost(rank: int, dense: int, share: float) -> float:
-    """Average number of rows that a sample is multiplied with."""
-    return dense + share * (rank - dense + _EVALUATION_ROWS)
+def _rounded(number: int, step: int) -> int:
+    return -(-number // step) * step
 
 
 def _turn(factor: Factor, tail: IntArray, allowed: float) -> tuple[int, FloatArray]:
@@ -128,8 +130,9 @@ def _split(rows: FloatArray, vectors: FloatArray, tail: IntArray, allowed: float
     turned -= mean[:, None]
     turned[:, tail] = 0.0
     spread = np.einsum("ri,ri->r", turned, turned)
-    sparse = _droppable(spread, energy, allowed)
-    dense = turned[sparse:] + mean[sparse:, None]
-    dense[:, tail] = on_tail[sparse:]
-    offset = mean[:sparse]
-    return SplitRows(dense, tail, on_tail[:sparse] - offset[:, None], offset)
+    n_sparse = _droppable(spread, energy, allowed)
+    dense = turned[n_sparse:] + mean[n_sparse:, None]
+    dense[:, tail] = on_tail[n_sparse:]
+    offset = mean[:n_sparse]
+    sparse = np.ascontiguousarray(on_tail[:n_sparse] - offset[:, None])
+    return SplitRows(dense, tail, sparse, offset)
