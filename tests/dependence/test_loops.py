@@ -12,7 +12,7 @@ from hsiclasso.dependence._grid_loops import LANES, RUN, column_moments, sum_on_
 from hsiclasso.dependence._level_loops import sum_levels, sum_stored_levels, sum_three_levels
 from hsiclasso.dependence._loops import shrunk_energies
 from hsiclasso.dependence._packed_loops import multiply_packed, pack
-from hsiclasso.kernels.grid import cubic_weights
+from hsiclasso.kernels.grid import weights_of_nodes
 from tests import oracles
 
 
@@ -173,7 +173,7 @@ def test_sums_on_a_grid(n, n_chunks, rng):
         place = (block[column] - first[j]) * inverse[j]
         cell = np.floor(place).astype(int)
         for q in range(4):
-            weights = cubic_weights(place - cell)[:, q]
+            weights = weights_of_nodes(place - cell)[:, q]
             for c in range(n_chunks):
                 np.add.at(expected[j, c], cell + q - 1, weights[:, None] * rows[c])
     np.testing.assert_allclose(sums, expected, rtol=1e-5, atol=1e-5 * np.sqrt(n))

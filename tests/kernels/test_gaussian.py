@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import Gaussian
+from hsiclasso.kernels import Gaussian, gaussian
 from tests import oracles
 from tests.columns import KINDS, make
 
@@ -58,3 +58,26 @@ def test_expansions_agree(kind):
         (terms,) = expand(column, Gaussian(expansion=expansion))
         grams.append(terms.rows().T @ terms.rows())
     np.testing.assert_allclose(grams[1:], [grams[0]] * 2, atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", ["normal", "heavy tail", "two values", "all apart"])
+@pytest.mark.parametrize("cells", [0.5, 16.0])
+def test_pivots_from_cells(kind, cells, rng, monkeypatch):
+    """Many samples: the factor keeps its promise also if the first cells are far too wide."""
+    n = 3000
+    z = {
+        "normal": rng.standard_normal(n),
+        "heavy tail": rng.standard_t(2, n),
+        "two values": rng.integers(0, 2, n) * 1.5,
+        "all apart": 10.0 * np.arange(n),  # a cell for every sample: no cells are used
+    }[kind][: 300 if kind == "all apart" else n]
+    weights = rng.random(z.size)
+    monkeypatch.setattr(gaussian, "_MANY", 100)
+    monkeypatch.setattr(gaussian, "_CELLS", cells)
+    rows, left_out = gaussian._cholesky(z, 1e-6 * z.size, weights)
+    rest = np.exp(-0.5 * np.square(z[:, None] - z)) - rows.T @ rows
+    assert left_out <= 1e-6 * z.size
+    assert np.diag(rest) @ weights == pytest.approx(left_out, rel=1e-3, abs=1e-9)
+    assert np.diag(rest).min() > -1e-9
+    fewest, _, _ = gaussian._pivoted(z, 1e-6 * z.size, weights)
+    assert len(rows) <= 1.2 * len(fewest) + 1

@@ -126,7 +126,7 @@ def test_products_of_hermite_features(weighted, with_gram, rng):
 def test_the_compiled_cholesky_is_the_plain_one(rng):
     z, weights = 3 * rng.standard_normal(40), rng.random(40)
     rows, residual = np.empty((40, 40)), np.ones(40)
-    rank, left = _loops.gaussian_cholesky(z, weights, 1e-8, rows, residual, 0)
+    rank, left = _loops.gaussian_cholesky(z, weights, 1e-8, rows, residual, np.empty(40, int), 0)
 
     def row(pivot):
         return np.exp(-0.5 * np.square(z - z[pivot]))

@@ -60,3 +60,21 @@ def test_few_samples_have_no_tail(rng):
 def test_dense_rows_are_all_there_is(rng):
     rows = rng.standard_normal((2, 5))
     np.testing.assert_array_equal(dense_rows(rows).unsplit(), rows)
+
+
+def test_split_rows_multiply_and_combine_like_whole_ones(rng):
+    made = factor(np.exp(1.5 * rng.standard_normal(600)))
+    split = split_rows(made, 1e-7, 1)
+    assert split.tail.size
+    rows, weights = split.unsplit(), rng.standard_normal((3, len(made.rows)))
+    np.testing.assert_allclose(split.gram(), rows @ rows.T, atol=1e-10)
+    np.testing.assert_allclose(split.combined(weights), weights @ rows, atol=1e-12)
+    assert split.trace() == pytest.approx(np.square(rows).sum())
+
+
+@pytest.mark.parametrize("at_once", [1, 4, 8])
+def test_rows_are_split_only_if_fewer_products_remain(at_once, rng):
+    made = factor(rng.standard_normal(1000))
+    split = split_rows(made, 1e-6, at_once)
+    steps = -(-(len(made.rows) + 1) // at_once)
+    assert -(-(len(split.dense) + 1) // at_once) < steps or not split.tail.size

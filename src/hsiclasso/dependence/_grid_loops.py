@@ -157,9 +157,9 @@ def sum_on_grid(
 def _add_product(
     _context: Any, table: Any, row: Any, column: Any, left: Any, right: Any, i: Any
 ) -> Any:
-    """Add ``left[i, q] * right[i, p]`` to ``table[row + q, column + p]`` for the four q and p.
+    """Add ``left[q, i] * right[p, i]`` to ``table[row + q, column + p]`` for the six q and p.
 
-    `table` (m, l), `left` (s, 4) and `right` (s, 4) are C-contiguous doubles.
+    `table` (m, l), `left` (6, s) and `right` (6, s) are C-contiguous doubles.
     """
     signature = types.void(table, row, column, left, right, i)
 
@@ -169,25 +169,30 @@ def _add_product(
             context.make_array(kinds[k])(context, builder, args[k]) for k in (0, 3, 4)
         )
         row, column, i = args[1], args[2], args[5]
-        vector = ir.VectorType(ir.DoubleType(), 4)
-        fma = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
-            builder.module, ir.FunctionType(vector, [vector] * 3), "llvm.fmuladd.v4f64"
-        )
-        unset, all_first = ir.Constant(vector, ir.Undefined), ir.VectorType(_LANE, 4)(None)
-        width = cgutils.unpack_tuple(builder, sums.shape)[1]  # type: ignore[no-untyped-call]
-        begin = builder.mul(i, _INDEX(4))
+        width, size = (cgutils.unpack_tuple(builder, array.shape)[1] for array in (sums, first))  # type: ignore[no-untyped-call]
 
-        def at(array: Any, entry: Any) -> Any:
-            return builder.bitcast(builder.gep(array.data, [entry]), vector.as_pointer())
+        def weight(array: Any, q: int) -> Any:
+            place = builder.add(builder.mul(_INDEX(q), size), i)
+            return builder.load(builder.gep(array.data, [place]))
 
-        weights = builder.load(at(second, begin), align=8)
-        for q in range(4):
-            weight = builder.load(builder.gep(first.data, [builder.add(begin, _INDEX(q))]))
-            weight = builder.insert_element(unset, weight, _LANE(0))
-            weight = builder.shuffle_vector(weight, unset, all_first)
-            entry = builder.add(builder.mul(builder.add(row, _INDEX(q)), width), column)
-            total = builder.call(fma, [weight, weights, builder.load(at(sums, entry), align=8)])
-            builder.store(total, at(sums, entry), align=8)
+        factors = [weight(first, q) for q in range(6)]
+        for start, lanes in ((0, 4), (4, 2)):
+            kind = ir.VectorType(ir.DoubleType(), lanes)
+            fma = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+                builder.module, ir.FunctionType(kind, [kind] * 3), f"llvm.fmuladd.v{lanes}f64"
+            )
+            unset, all_first = ir.Constant(kind, ir.Undefined), ir.VectorType(_LANE, lanes)(None)
+            weights = unset
+            for p in range(lanes):
+                weights = builder.insert_element(weights, weight(second, start + p), _LANE(p))
+            begin = builder.add(builder.mul(row, width), builder.add(column, _INDEX(start)))
+            for factor in factors:
+                every = builder.insert_element(unset, factor, _LANE(0))
+                every = builder.shuffle_vector(every, unset, all_first)
+                entry = builder.bitcast(builder.gep(sums.data, [begin]), kind.as_pointer())
+                total = builder.call(fma, [every, weights, builder.load(entry, align=8)])
+                builder.store(total, entry, align=8)
+                begin = builder.add(begin, width)
         return context.get_dummy_value()
 
     return signature, generate
@@ -198,17 +203,20 @@ def _place_exactly(
     row: FloatArray, first: float, inverse: float, cells: npt.NDArray[np.int32],
     weights: FloatArray,
 ) -> None:  # fmt: skip
-    """Do the same as `_place` in double precision, with weights (s, 4)."""
+    """Find the first of the six nodes of each value, and the weights (6, s) of the nodes."""
     for i in range(row.size):
         place = (row[i] - first) * inverse
         cell = math.floor(place)
-        cells[i] = np.int32(cell) - 1
+        cells[i] = np.int32(cell) - 2
         f = place - cell
-        outer, inner = (f - 1.0) * (f - 2.0), (f + 1.0) * f
-        weights[i, 0] = f * outer * (-1.0 / 6.0)
-        weights[i, 1] = (f + 1.0) * outer * 0.5
-        weights[i, 2] = inner * (f - 2.0) * -0.5
-        weights[i, 3] = inner * (f - 1.0) * (1.0 / 6.0)
+        a, b, c, d, e = f + 2.0, f + 1.0, f - 1.0, f - 2.0, f - 3.0
+        low, high = a * b, d * e
+        weights[0, i] = b * f * c * high * (-1.0 / 120.0)
+        weights[1, i] = a * f * c * high * (1.0 / 24.0)
+        weights[2, i] = low * c * high * (-1.0 / 12.0)
+        weights[3, i] = low * f * high * (1.0 / 12.0)
+        weights[4, i] = low * f * c * e * (-1.0 / 24.0)
+        weights[5, i] = low * f * c * d * (1.0 / 120.0)
 
 
 @compiled
@@ -223,15 +231,15 @@ def joint_table(
     and `table` (m, l) is added to.
     """
     cells = np.empty((2, RUN), dtype=np.int32)
-    weights = np.empty((2, RUN, 4))
+    weights = np.empty((2, 6, RUN))
     for start in range(0, left.size, RUN):
         size = min(left.size - start, RUN)
         stop = start + size
         _place_exactly(left[start:stop], firsts[0], 1.0 / steps[0], cells[0], weights[0])
         _place_exactly(right[start:stop], firsts[1], 1.0 / steps[1], cells[1], weights[1])
-        for i in range(min(size, shares.size)):
-            for q in range(4):
-                weights[0, i, q] *= shares[start + i]
+        for q in range(6):
+            for i in range(min(size, shares.size)):
+                weights[0, q, i] *= shares[start + i]
         for i in range(size):
             _add_product(  # type: ignore[call-arg]
                 table, np.int64(cells[0, i]), np.int64(cells[1, i]), weights[0], weights[1], i

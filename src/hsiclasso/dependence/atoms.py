@@ -32,7 +32,7 @@ _MAX_LEVELS = 64
 #: Columns are grouped by these largest numbers of levels; up to three levels have a faster loop.
 _STEPS = (3, 16, _MAX_LEVELS)
 #: The same for sparse columns. One loop sums all of them before they are grouped.
-_STORED_STEPS = (4, 8, 16, _MAX_LEVELS)
+_STORED_STEPS = (4, 8, 12, 16, 24, 32, _MAX_LEVELS)
 #: Matrices with at most this many rows are multiplied without BLAS, all at once.
 _WITHOUT_BLAS = 4
 #: With fewer samples per level, most kernels are faster if the column is treated as numbers.
@@ -201,7 +201,7 @@ class Atoms:
             fewest = most
             if some.size:
                 values = lowest[some, None] + np.arange(most)
-                made.append((some, self._columns(values, sums[some][:, :most])))
+                made.append((some, self._columns(values, sums[some, :most])))
         return made
 
     def of_whole_numbers(self, values: FloatArray) -> AtomColumns:

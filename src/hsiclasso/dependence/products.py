@@ -97,8 +97,8 @@ class FactorProducts:
         self._norm2: dict[int, float] = {}
         #: Largest bound on the relative error of a Gram matrix so far.
         self.error = 0.0
-        # a stack of factors should be small; a typical rank is 16
-        self._step = max(1, _STACK // (16 * features.n_samples))
+        # a stack of factors should be small; few have more than 24 rows
+        self._step = max(1, _STACK // (24 * features.n_samples))
         self._many = _MIN_PARTS * self._step
         self._lock = threading.Lock()
 

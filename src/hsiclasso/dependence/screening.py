@@ -180,7 +180,7 @@ class ScreeningPass:
         estimate = np.einsum("kra,kra->k", cross, cross) + np.einsum("kra,kra->k", split, split)
         total = self.features.samples.total
         largest = total * self.trace  # V
-        eta = grid.error + LEBESGUE * _rounding(self.features.n_samples, grid.n_nodes)
+        eta = grid.error + LEBESGUE[4] * _rounding(self.features.n_samples, grid.n_nodes)
         mean = np.sqrt(np.einsum("kr,kr->k", constant, constant))
         centred_trace = total - np.square(np.maximum(mean - eta * np.sqrt(total), 0.0))
         root = np.sqrt(estimate + grid.left_out * largest) + eta * np.sqrt(largest)
@@ -218,13 +218,12 @@ def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, fl
     """
     from hsiclasso.dependence._grid_loops import LANES
 
-    rows = target.rows.unsplit()  # `target.whole` would keep them
-    eigenvalues, vectors = np.linalg.eigh(rows @ rows.T)
+    eigenvalues, vectors = np.linalg.eigh(target.rows.gram())
     eigenvalues, vectors = np.maximum(eigenvalues[::-1], 0.0), vectors[:, ::-1]
     allowed = _TARGET_SHARE * float(eigenvalues.sum()) / samples.total
     tails = np.sqrt(np.append(np.cumsum(np.square(eigenvalues[::-1]))[::-1], 0.0))
     rank = max(1, int(np.argmax(tails <= allowed)))
-    main = vectors[:, :rank].T @ rows
+    main = target.rows.combined(vectors[:, :rank].T)
     if not samples.plain:
         return dense_rows(main), float(tails[rank])
     factor = Factor(main, eigenvalues[:rank], 0.0)

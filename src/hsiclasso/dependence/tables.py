@@ -8,7 +8,7 @@ of the nodes,
     = \Big\|P_k \Big(C - \tfrac1W C 1 1^\top C\Big) P_l^\top\Big\|_F^2 ,
 
 where W is the total weight and the second term centres. One pass over two columns makes a table,
-with 16 additions per sample. No factor of n rows is made or kept.
+with 36 additions per sample. No factor of n rows is made or kept.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ OnGrid = tuple[FloatArray, Grid]
 #: Fewest samples: with fewer, factors are cheaper than tables.
 _LEAST_SAMPLES = 20_000
 #: Error of interpolation, as a share of the error that Gram matrices may have.
-_ERROR_SHARE = 0.05
+_ERROR_SHARE = 0.005
+#: Number of nodes between which a value is interpolated.
+_POINTS = 6
 #: Smallest error of Gram matrices: for a smaller one, tables are too large.
 _LEAST_ERROR = 1e-7
 #: Rows that are read at once.
@@ -46,7 +48,7 @@ def can_be_tabulated(features: Features, measure: Measure) -> bool:
         features.n_samples >= _LEAST_SAMPLES
         and features.gram_error >= _LEAST_ERROR
         and len(features.kernels) == 1
-        and features.kernels[0].grid(REACHES[0], _ERROR_SHARE * features.gram_error) is not None
+        and features.kernels[0].grid(REACHES[0], features.gram_error) is not None
         and features.samples.covariates is None
         and not features.joint
         and not features.least_observed
@@ -116,26 +118,27 @@ class TableProducts:
 
     def _has_table(self, wanted: IntArray) -> BoolArray:
         """Return which features are served by tables; find the norms that are not known."""
-        for k in wanted[np.isnan(self._norm2[wanted])].tolist():
-            self._norm2[k] = self._own_norm2(k)
+        unknown = wanted[np.isnan(self._norm2[wanted])].tolist()
+        for k, (norm2, error) in zip(unknown, self._threads.map(self._own, unknown), strict=True):
+            self._norm2[k] = norm2
+            self._error = max(self._error, error)
         return self._norm2[wanted] >= 0
 
-    def _own_norm2(self, feature: int) -> float:
+    def _own(self, feature: int) -> tuple[float, float]:
+        """Return the squared norm of a feature's matrix, -1 without a table, and its error."""
         (one,) = self._columns(np.array([feature]))
         place = int(np.searchsorted(REACHES, np.abs(one.z).max()))
         if not one.varies or place == len(REACHES):
-            return -1.0
-        error = self._features.gram_error
-        grid = one.kernel.grid(REACHES[place], _ERROR_SHARE * error)
+            return -1.0, 0.0
+        allowed = self._features.gram_error
+        grid = one.kernel.grid(REACHES[place], _ERROR_SHARE * allowed, _POINTS)
         assert grid is not None
         self._grids[feature] = grid
         norm2 = self._product((one.z[0], grid), (one.z[0], grid))
         # an interpolated Gram matrix is off by 2 e + e^2 times the weight, and what rows leave out
         off = (2 * grid.error + grid.error**2 + grid.left_out) * self._features.samples.total
-        if off > error * np.sqrt(norm2):
-            return -1.0
-        self._error = max(self._error, float(off / np.sqrt(norm2)))
-        return norm2
+        error = float(off / np.sqrt(norm2)) if norm2 > 0 else np.inf
+        return (norm2, error) if error <= allowed else (-1.0, 0.0)
 
     def _tabulated(
         self, rows: IntArray, cols: IntArray, wanted: BoolArray
@@ -170,5 +173,6 @@ class TableProducts:
         shares = np.empty(0) if samples.weights is None else samples.weights
         firsts = np.array([above.first, beside.first])
         joint_table(x, y, shares, firsts, np.array([above.step, beside.step]), table)
-        means = np.outer(above.rows @ table.sum(axis=1), beside.rows @ table.sum(axis=0))
-        return float(np.square(above.rows @ table @ beside.rows.T - means / samples.total).sum())
+        product = above.rows @ table
+        means = np.outer(product.sum(axis=1), beside.rows @ table.sum(axis=0))
+        return float(np.square(product @ beside.rows.T - means / samples.total).sum())

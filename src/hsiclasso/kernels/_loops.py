@@ -21,6 +21,7 @@ __all__ = [
     "RUN",
     "count_magnitudes",
     "count_pairs_within",
+    "factor_at_pivots",
     "gaussian_cholesky",
     "gaussian_kernel",
     "hermite_features",
@@ -267,14 +268,14 @@ def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
 @compiled
 def gaussian_cholesky(
     z: FloatArray, weights: FloatArray, allowed: float, factor: FloatArray,
-    residual: FloatArray, rank: int,
+    residual: FloatArray, pivots: IntArray, rank: int,
 ) -> tuple[int, float]:  # fmt: skip
     """Factor the Gaussian Gram matrix of `z` (n,), as `hsiclasso.kernels.cholesky` does.
 
-    The first `rank` rows of `factor` (max rank, n) are known; the loop fills the next ones and
-    updates the `residual` diagonal (n,), which is 1 for rank 0. Returns the rank reached and the
-    trace of the residual, weighted by `weights` (n,). The trace exceeds `allowed` only if `factor`
-    has too few rows.
+    The first `rank` rows of `factor` (max rank, n), and their `pivots` (max rank,), are known; the
+    loop fills the next ones and updates the `residual` diagonal (n,), which is 1 for rank 0.
+    Returns the rank reached and the trace of the residual, weighted by `weights` (n,). The trace
+    exceeds `allowed` only if `factor` has too few rows.
     """
     left_out = _weighted_sum(residual, weights)
     while left_out > allowed and rank < factor.shape[0]:
@@ -284,18 +285,49 @@ def gaussian_cholesky(
                 pivot = i
         if residual[pivot] <= 0.0:
             break
+        pivots[rank] = pivot
         row = factor[rank]
         gaussian_kernel(z, z[pivot], row)
         for earlier in range(rank):
             _subtract(row, factor[earlier, pivot], factor[earlier])
-        inverse_root = 1.0 / math.sqrt(residual[pivot])
-        for i in range(z.size):
-            row[i] *= inverse_root
-            residual[i] = max(0.0, residual[i] - row[i] * row[i])
+        _normalise_row(row, 1.0 / math.sqrt(residual[pivot]), residual)
         residual[pivot] = 0.0
         left_out = _weighted_sum(residual, weights)
         rank += 1
     return rank, left_out
+
+
+@compiled
+def _normalise_row(row: FloatArray, inverse: float, residual: FloatArray) -> None:
+    """Scale a new row of a factor, and take its squares from the residual diagonal."""
+    for i in range(row.size):
+        row[i] *= inverse
+        residual[i] = max(0.0, residual[i] - row[i] * row[i])
+
+
+@compiled
+def factor_at_pivots(
+    z: FloatArray, weights: FloatArray, centres: FloatArray, lower: FloatArray, factor: FloatArray
+) -> float:
+    """Fill the rows of a Cholesky factor (r, n) whose pivots are known, run by run.
+
+    `centres` (r,) are the values of the pivots, and ``lower.T`` (r, r) is the factor at the pivots.
+    Returns the trace of the residual, weighted by `weights` (n,).
+    """
+    left_out = 0.0
+    residual = np.empty(RUN)
+    for start in range(0, z.size, RUN):
+        stop = min(z.size, start + RUN)
+        left = residual[: stop - start]
+        left[:] = 1.0
+        for m in range(centres.size):
+            row = factor[m][start:stop]
+            gaussian_kernel(z[start:stop], centres[m], row)
+            for earlier in range(m):
+                _subtract(row, lower[m, earlier], factor[earlier][start:stop])
+            _normalise_row(row, 1.0 / lower[m, m], left)
+        left_out += _weighted_sum(left, weights[start:stop])
+    return left_out
 
 
 @compiled

@@ -84,6 +84,8 @@ class Terms:
     #: ``multiply(samples, product)`` computes a `Product` for all columns without storing the rows,
     #: on all samples or on an array of indices. None if the kernel has no loop for it.
     multiply: Callable[[Columns, Product], None] | None = None
+    #: The rows (n_rows, n) of the only column, if they are already computed.
+    computed: FloatArray | None = None
 
     def on(self, which: slice, samples: Columns) -> FloatArray:
         """Return the rows of some of the columns on some samples: a fresh (c, n_rows, s)."""
@@ -94,18 +96,22 @@ class Terms:
 
     def rows(self, which: int = 0) -> FloatArray:
         """Return the rows of one column on all samples: (n_rows, n)."""
+        if self.computed is not None:
+            return self.computed
         return np.asarray(self.on(slice(which, which + 1), slice(None))[0])
 
 
 def explicit_terms(column: int, rows: FloatArray, left_out: float, weights: FloatArray) -> Terms:
     """Return the terms of one column whose rows (r, n) are already computed."""
-    trace = float(np.square(rows).sum(axis=0) @ weights)
+    trace = float(np.einsum("ri,ri->i", rows, rows) @ weights)
 
     def evaluate(which: slice, samples: Columns, out: FloatArray) -> None:
         out[:] = rows[:, samples]
 
     bounds = np.array([left_out]), np.array([trace]), np.array([max(1, len(rows))])
-    return Terms(np.array([column]), len(rows), rows.shape[1], *bounds, evaluate)
+    return Terms(
+        np.array([column]), len(rows), rows.shape[1], *bounds, evaluate, computed=rows
+    )  # fmt: skip
 
 
 class Kernel(Option):
@@ -203,11 +209,12 @@ class Kernel(Option):
     def gram(self, z: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
 
-    def grid(self, reach: float, error: float) -> Grid | None:
+    def grid(self, reach: float, error: float, points: int = 4) -> Grid | None:
         """Return a grid for scaled values up to `reach`, or None if the kernel has no grid.
 
         The kernel must be smooth and scale every column by one known width. `error` is the
-        largest distance between the feature map of a value and its interpolation.
+        largest distance between the feature map of a value and its interpolation between 4 or 6
+        `points`.
         """
         return None
 

@@ -31,6 +31,8 @@ __all__ = [
 
 #: Most rounds in which a column is expanded; each one leaves out less than the one before.
 _ROUNDS = 6
+#: Number of samples whose rows are turned at once.
+_RUN = 4096
 #: Smallest factor by which a round reduces the share that may be left out.
 _LEAST_REDUCTION = 1e-6
 
@@ -167,7 +169,7 @@ def orthogonal_factors(
     phi: FloatArray, left_out: FloatArray, trace: FloatArray, samples: Samples, measure: Measure,
     error: float,
 ) -> list[Factor]:  # fmt: skip
-    """Make factors with orthogonal rows of projected rows (c, r, n).
+    """Make factors with orthogonal rows of projected rows (c, r, n), which are overwritten.
 
     `left_out` (c,) is the trace that the rows leave out, and `trace` (c,) the trace of the rows
     before they were projected.
@@ -187,11 +189,14 @@ def orthogonal_factors(
     # a zero matrix is exact, unless the part that is not zero may have been left out
     bounds = np.where(is_zero, np.where(incomplete, np.inf, 0.0), errors)
     ranks = np.where(is_zero, 0, ranks)
-    most = int(ranks.max(initial=0))
-    scale = np.sqrt(mapped[:, :most] / np.where(eigenvalues > 0, eigenvalues, 1.0)[:, :most])
-    rows = (vectors[:, :, :most] * scale[:, None, :]).transpose(0, 2, 1) @ phi
-    return [
-        # copy, because one factor should not keep the array of all columns in memory
-        Factor(rows[c, :rank] if len(rows) == 1 else rows[c, :rank].copy(), mapped[c, :rank], bound)
-        for c, (rank, bound) in enumerate(zip(ranks.tolist(), bounds.tolist(), strict=True))
-    ]
+    scale = np.sqrt(mapped / np.where(eigenvalues > 0, eigenvalues, 1.0))
+    turns = (vectors * scale[:, None, :]).transpose(0, 2, 1)
+    made = []
+    for c, rank in enumerate(ranks.tolist()):
+        # a single feature, such as a target with many samples, is turned in place, run by run
+        rows = phi[c, :rank] if len(phi) == 1 else np.empty((rank, phi.shape[2]))
+        for start in range(0, phi.shape[2], _RUN):
+            run = slice(start, start + _RUN)
+            rows[:, run] = turns[c, :rank] @ phi[c, :, run]
+        made.append(Factor(rows, mapped[c, :rank], float(bounds[c])))
+    return made

@@ -34,6 +34,8 @@ from hsiclasso.kernels.hermite import (
 __all__ = ["Gaussian"]
 
 _EXPANSIONS = ("auto", "table", "cholesky")
+#: With more samples, pivots of a Cholesky factor are looked for in cells, this many per width.
+_MANY, _CELLS = 4096, 16.0
 
 
 class Gaussian(DistanceKernel):
@@ -102,11 +104,11 @@ class Gaussian(DistanceKernel):
         varies = np.ptp(z, axis=1) > 0
         return np.array([measured_widths(w, z, weights, varies, joint=joint) for w in self.widths])
 
-    def grid(self, reach: float, error: float) -> Grid | None:
+    def grid(self, reach: float, error: float, points: int = 4) -> Grid | None:
         """Return a grid for scaled values up to `reach`, if there is one known width."""
         if len(self.widths) > 1 or self.widths[0] == "median" or self.expansion != "auto":
             return None
-        return _grid(reach, error)
+        return _grid(reach, error, points)
 
     def gram(self, z: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the Gram matrices (k, m, m) of a few scaled values (k, m) of each column."""
@@ -147,25 +149,52 @@ class Gaussian(DistanceKernel):
 
 
 @cache
-def _grid(reach: float, error: float) -> Grid:
+def _grid(reach: float, error: float, points: int) -> Grid:
     """Make a grid for scaled values, whose kernel has width 1."""
-    roughness = np.sqrt(105.0)  # the eighth derivative of exp(-d**2 / 2) is 105 at 0
-    return make_grid(lambda d: np.exp(-0.5 * np.square(d)), roughness, reach, error)
+    # derivative 2p of exp(-d**2 / 2) at 0 is the product of the odd numbers below 2p
+    roughness = np.sqrt(np.prod(np.arange(1.0, 2 * points, 2)))
+    return make_grid(lambda d: np.exp(-0.5 * np.square(d)), roughness, reach, error, points)
 
 
 def _cholesky(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:
-    """Factor the Gram matrix of one column by the compiled loop; double the rows when needed."""
+    """Factor the Gram matrix of one column; with many samples, the pivots are from a few of them.
+
+    Close values have nearly the same row of the Gram matrix. It is therefore enough to look for
+    pivots among one value of each cell. The rows of all samples then follow run by run.
+    """
+    from hsiclasso.kernels._loops import factor_at_pivots
+
+    cells = _CELLS
+    while z.size > _MANY:
+        _, some, which = np.unique(np.floor(cells * z), return_index=True, return_inverse=True)
+        if some.size > z.size // 4:
+            break
+        shares = np.bincount(which, weights).astype(np.float64)
+        few, _, pivots = _pivoted(z[some], 0.1 * allowed, shares)
+        rows = np.empty((len(few), z.size))
+        lower = np.ascontiguousarray(few[:, pivots].T)
+        left_out = factor_at_pivots(z, weights, z[some][pivots], lower, rows)
+        if left_out <= allowed:
+            return rows, left_out
+        cells *= 4
+    return _pivoted(z, allowed, weights)[:2]
+
+
+def _pivoted(
+    z: FloatArray, allowed: float, weights: FloatArray
+) -> tuple[FloatArray, float, IntArray]:
+    """Return the Cholesky rows of a column, the trace they leave out, and their pivots."""
     from hsiclasso.kernels._loops import gaussian_cholesky
 
-    residual = np.ones(z.size)
+    residual, pivots = np.ones(z.size), np.empty(z.size, dtype=np.int64)
     rows, rank = np.empty((0, z.size)), 0
     while True:
         longer = np.empty((min(z.size, max(32, 2 * rank)), z.size))
         longer[:rank] = rows
         rows = longer
-        rank, left_out = gaussian_cholesky(z, weights, allowed, rows, residual, rank)
+        rank, left_out = gaussian_cholesky(z, weights, allowed, rows, residual, pivots, rank)
         if rank < len(rows) or rank == z.size:
-            return rows[:rank], left_out
+            return rows[:rank], left_out, pivots[:rank]
 
 
 class _ClosedForm:

@@ -1,14 +1,15 @@
-r"""Columns on a grid: a value is interpolated between four nodes, and all columns share the nodes.
+r"""Columns on a grid: a value is interpolated between p nodes, and all columns share the nodes.
 
-The nodes are evenly spaced. With the cubic weights :math:`w_q(z)` of the four nodes around z, the
-feature map of a smooth kernel is nearly :math:`\tilde\phi(z) = \sum_q w_q(z) \phi(g_q)`. Sums of a
-target's rows over the samples then need one pass over a column with four additions per value. The
-kernel is evaluated between nodes only, once for all columns. This is the paper's lookup table,
-used for sums instead of single values.
+The nodes are evenly spaced. With the weights :math:`w_q(z)` of the p nodes around z, the feature
+map of a smooth kernel is nearly :math:`\tilde\phi(z) = \sum_q w_q(z) \phi(g_q)`. Sums of a target's
+rows over the samples then need one pass over a column with p additions per value. The kernel is
+evaluated between nodes only, once for all columns. This is the paper's lookup table, used for
+sums instead of single values.
 
-The feature map is a smooth curve, so the remainder of cubic interpolation bounds the error: with
+The feature map is a smooth curve, so the remainder of interpolation bounds the error. With four
 nodes at distance h it is at most :math:`h^4 \|\phi^{(4)}\| \max_f |(f+1) f (f-1) (f-2)| / 24`,
-and :math:`\|\phi^{(4)}\|^2 = k^{(8)}(0)` for a kernel of differences.
+and :math:`\|\phi^{(p)}\|^2 = |k^{(2p)}(0)|` for a kernel of differences. Six nodes allow a much
+larger distance where the error must be small.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ import numpy.typing as npt
 
 from hsiclasso._types import FloatArray
 
-__all__ = ["LEBESGUE", "Grid", "cubic_weights", "make_grid"]
+__all__ = ["LEBESGUE", "Grid", "make_grid", "weights_of_nodes"]
 
-#: Largest sum of the magnitudes of the four weights of a value.
-LEBESGUE = 1.25
-#: Squared norm that may be left out of the feature map of a node.
+#: Largest sum of the magnitudes of the weights of a value, by the number of nodes around it.
+LEBESGUE = {4: 1.25, 6: 1.390625}
+#: Remainder of interpolation half-way between two nodes, where it is largest, per unit of the
+#: derivative: of |(f + 1) f (f - 1) (f - 2)| / 24, and likewise for six nodes.
+_REMAINDER = {4: 0.5625 / 24, 6: 3.515625 / 720}
+#: Largest squared norm that may be left out of the feature map of a node.
 _LEFT_OUT = 1e-8
-#: Largest value of |(f + 1) f (f - 1) (f - 2)| / 24 between two nodes: the remainder of cubic
-#: interpolation per unit of the fourth derivative.
-_REMAINDER = 0.5625 / 24
 
 
 @dataclass(frozen=True)
@@ -58,28 +59,34 @@ class Grid:
 
     @property
     def first(self) -> float:
-        """The first node, more than one step beyond the reach: every value needs four nodes."""
+        """The first node. It lies beyond the reach, because every value needs nodes around it."""
         return -0.5 * self.step * (self.n_nodes - 1)
 
 
-def cubic_weights(f: FloatArray) -> FloatArray:
-    """Return the weights (..., 4) of nodes -1, 0, 1 and 2 for values 0 <= f < 1 between them.
+def weights_of_nodes(f: FloatArray, points: int = 4) -> FloatArray:
+    """Return the weights (..., points) of the nodes around values 0 <= f < 1.
 
-    The weights interpolate polynomials of degree 3 exactly, and their sum is 1.
+    Four nodes are -1, 0, 1 and 2. The weights interpolate polynomials of a degree below their
+    number exactly, and their sum is 1.
 
     Examples
     --------
-    >>> cubic_weights(np.array(0.5)).tolist()
+    >>> weights_of_nodes(np.array(0.5)).tolist()
     [-0.0625, 0.5625, 0.5625, -0.0625]
     """
-    outer, inner = (f - 1) * (f - 2), (f + 1) * f
-    parts = (-f * outer / 6, (f + 1) * outer / 2, -inner * (f - 2) / 2, inner * (f - 1) / 6)
+    nodes = np.arange(points) - (points // 2 - 1)
+    away = f[..., None] - nodes
+    parts = [
+        np.prod(np.delete(away, q, axis=-1) / np.delete(nodes[q] - nodes, q), axis=-1)
+        for q in range(points)
+    ]
     return np.stack(parts, axis=-1)
 
 
 def make_grid(
-    kernel: Callable[[FloatArray], FloatArray], roughness: float, reach: float, error: float
-) -> Grid:
+    kernel: Callable[[FloatArray], FloatArray], roughness: float, reach: float, error: float,
+    points: int = 4,
+) -> Grid:  # fmt: skip
     r"""Make a grid for values of magnitude up to `reach`.
 
     Parameters
@@ -87,18 +94,22 @@ def make_grid(
     kernel : callable
         Maps an array of differences to the values of the kernel, which is 1 at 0.
     roughness : float
-        Norm of the fourth derivative of the feature map, :math:`\sqrt{k^{(8)}(0)}`.
+        Norm of the p-th derivative of the feature map, :math:`\sqrt{|k^{(2p)}(0)|}`.
     reach : float
         Largest magnitude of a value.
     error : float
         Largest distance between the feature map of a value and its interpolation. It sets the
         distance of the nodes.
+    points : {4, 6}
+        Number p of nodes around a value.
     """
-    step = (error / (_REMAINDER * roughness)) ** 0.25
-    half = int(np.ceil(reach / step)) + 2
+    step = (error / (_REMAINDER[points] * roughness)) ** (1 / points)
+    half = int(np.ceil(reach / step)) + points // 2
     nodes = step * np.arange(-half, half + 1)
     values, vectors = np.linalg.eigh(kernel(nodes[:, None] - nodes))
     rows = (vectors * np.sqrt(np.maximum(values, 0.0))).T[::-1]
     residual = 1 - np.cumsum(np.square(rows), axis=0)
-    rank = int(np.argmax(np.append(residual.max(axis=1), 0.0) <= _LEFT_OUT)) + 1
-    return Grid(step, np.ascontiguousarray(rows[:rank]), error, LEBESGUE**2 * _LEFT_OUT)
+    allowed = min(_LEFT_OUT, error)
+    rank = int(np.argmax(np.append(residual.max(axis=1), 0.0) <= allowed)) + 1
+    left_out = LEBESGUE[points] ** 2 * allowed
+    return Grid(step, np.ascontiguousarray(rows[:rank]), error, left_out)

@@ -19,6 +19,8 @@ __all__ = ["SplitRows", "dense_rows", "split_rows"]
 
 #: Sizes of the tail that are tried, as divisors of the number of samples.
 _SHARES = (8, 16, 32, 64, 128, 256)
+#: Number of samples that are turned at once.
+_RUN = 4096
 #: Cost of evaluating the features of a sample, in products with a row.
 _EVALUATION_ROWS = 8
 
@@ -51,6 +53,21 @@ class SplitRows:
         others[:, self.tail] += self.sparse
         return np.concatenate([self.dense, others])
 
+    def gram(self) -> FloatArray:
+        """Return the inner products (p + q, p + q) of all rows, whose sums are 0."""
+        offset, n = self.offset, self.dense.shape[1]
+        # of a split row f, f - offset is zero outside the tail and sums to -n offset
+        cross = self.dense[:, self.tail] @ self.sparse.T
+        others = self.sparse @ self.sparse.T - n * np.outer(offset, offset)
+        return np.block([[self.dense @ self.dense.T, cross], [cross.T, others]])
+
+    def combined(self, weights: FloatArray) -> FloatArray:
+        """Return combinations of all rows (m, n), with weights of shape (m, p + q)."""
+        dense, others = np.split(weights, [len(self.dense)], axis=1)
+        rows = dense @ self.dense + (others @ self.offset)[:, None]
+        rows[:, self.tail] += others @ self.sparse
+        return np.asarray(rows)
+
 
 def dense_rows(rows: FloatArray) -> SplitRows:
     """Return rows without splitting any of them."""
@@ -79,7 +96,7 @@ def split_rows(factor: Factor, tol: float, at_once: int) -> SplitRows:
     if rank == 0:
         return dense_rows(rows)
     # A sample that is similar to few others has high leverage: there, rows are not small.
-    leverage = (1 / factor.eigenvalues) @ np.square(rows)
+    leverage = np.einsum("r,ri,ri->i", 1 / factor.eigenvalues, rows, rows)
     by_leverage = np.argsort(-leverage, kind="stable")
     tails = [by_leverage[: n // share] for share in _SHARES if n >= share]
     plans = [_turn(factor, tail, allowed) for tail in tails]
@@ -121,18 +138,21 @@ def _droppable(spread: FloatArray, energy: FloatArray, allowed: float) -> int:
 
 
 def _split(rows: FloatArray, vectors: FloatArray, tail: IntArray, allowed: float) -> SplitRows:
-    turned = vectors.T @ rows
-    energy = np.einsum("ri,ri->r", turned, turned)
-    on_tail = turned[:, tail]
-    outside = rows.shape[1] - tail.size
-    mean = (turned.sum(axis=1) - on_tail.sum(axis=1)) / outside
+    on_tail, n = vectors.T @ rows[:, tail], rows.shape[1]
+    energy, mean = np.zeros(len(rows)), vectors.T @ rows.sum(axis=1) - on_tail.sum(axis=1)
+    mean /= n - tail.size
+    outside = np.ones(n, dtype=bool)
+    outside[tail] = False
     # measured on the rows themselves: the plan is subject to cancellation
-    turned -= mean[:, None]
-    turned[:, tail] = 0.0
-    spread = np.einsum("ri,ri->r", turned, turned)
+    spread = np.zeros(len(rows))
+    for start in range(0, n, _RUN):
+        run = slice(start, start + _RUN)
+        turned = vectors.T @ rows[:, run]
+        energy += np.einsum("ri,ri->r", turned, turned)
+        turned -= mean[:, None]
+        turned *= outside[run]
+        spread += np.einsum("ri,ri->r", turned, turned)
     n_sparse = _droppable(spread, energy, allowed)
-    dense = turned[n_sparse:] + mean[n_sparse:, None]
-    dense[:, tail] = on_tail[n_sparse:]
-    offset = mean[:n_sparse]
+    dense, offset = vectors[:, n_sparse:].T @ rows, mean[:n_sparse]
     sparse = np.ascontiguousarray(on_tail[:n_sparse] - offset[:, None])
     return SplitRows(dense, tail, sparse, offset)
