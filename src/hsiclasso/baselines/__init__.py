@@ -7,26 +7,20 @@
 (300, 3)
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from hsiclasso.baselines.alignment import CKTA, KTA
-    from hsiclasso.baselines.comparison import Comparison, compare
-    from hsiclasso.baselines.fvm import FVM
-    from hsiclasso.baselines.greedy import GreedyHSIC
-    from hsiclasso.baselines.hsfs import HSFS
-    from hsiclasso.baselines.instance import InstanceWiseLasso
-    from hsiclasso.baselines.job import Traits
-    from hsiclasso.baselines.lasso import LassoPath
-    from hsiclasso.baselines.mrmr import MRMR
-    from hsiclasso.baselines.qpfs import QPFS
-    from hsiclasso.baselines.rankings import HSICRanking, MIRanking
-    from hsiclasso.baselines.registry import BASELINES, METHODS, traits_of
-    from hsiclasso.baselines.result import RankingResult
-    from hsiclasso.baselines.spam import SpAM
+from hsiclasso.baselines.alignment import CKTA, KTA
+from hsiclasso.baselines.comparison import Comparison, compare
+from hsiclasso.baselines.fvm import FVM
+from hsiclasso.baselines.greedy import GreedyHSIC
+from hsiclasso.baselines.hsfs import HSFS
+from hsiclasso.baselines.instance import InstanceWiseLasso
+from hsiclasso.baselines.job import Traits
+from hsiclasso.baselines.lasso import LassoPath
+from hsiclasso.baselines.mrmr import MRMR
+from hsiclasso.baselines.qpfs import QPFS
+from hsiclasso.baselines.rankings import HSICRanking, MIRanking
+from hsiclasso.baselines.registry import BASELINES, METHODS, traits_of
+from hsiclasso.baselines.result import RankingResult
+from hsiclasso.baselines.spam import SpAM
 
 __all__ = [
     "BASELINES",
@@ -49,33 +43,6 @@ __all__ = [
     "compare",
     "traits_of",
 ]
-
-#: Where each name lives. They are loaded on first use.
-_HOMES = {
-    "alignment": ("CKTA", "KTA"),
-    "comparison": ("Comparison", "compare"),
-    "fvm": ("FVM",),
-    "greedy": ("GreedyHSIC",),
-    "hsfs": ("HSFS",),
-    "instance": ("InstanceWiseLasso",),
-    "job": ("Traits",),
-    "lasso": ("LassoPath",),
-    "mrmr": ("MRMR",),
-    "qpfs": ("QPFS",),
-    "rankings": ("HSICRanking", "MIRanking"),
-    "registry": ("BASELINES", "METHODS", "traits_of"),
-    "result": ("RankingResult",),
-    "spam": ("SpAM",),
-}
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            value = getattr(importlib.import_module(f"hsiclasso.baselines.{home}"), name)
-            globals()[name] = value
-            return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -104,16 +104,9 @@ def _information(counts: CountArray, own: float, other: float, logs: FloatArray)
 
 @compiled
 def count_information(
-    codes: CodeArray,
-    sizes: IntArray,
-    own: FloatArray,
-    rows: IntArray,
-    other: CodeArray,
-    other_size: int,
-    other_own: float,
-    logs: FloatArray,
-    out: FloatArray,
-) -> None:
+    codes: CodeArray, sizes: IntArray, own: FloatArray, rows: IntArray, other: CodeArray,
+    other_size: int, other_own: float, logs: FloatArray, out: FloatArray,
+) -> None:  # fmt: skip
     """Mutual information of some columns of `codes` (d, n) with one other, by counting.
 
     `own` (d,) and `other_own` are their sums of c log c.
@@ -142,16 +135,10 @@ def fill_indicators(codes: CodeArray, starts: IntArray, out: CountArray) -> None
 
 @compiled
 def information_from_counts(
-    counts: CountArray,
-    row_starts: IntArray,
-    row_sizes: IntArray,
-    row_own: FloatArray,
-    col_starts: IntArray,
-    col_sizes: IntArray,
-    col_own: FloatArray,
-    logs: FloatArray,
+    counts: CountArray, row_starts: IntArray, row_sizes: IntArray, row_own: FloatArray,
+    col_starts: IntArray, col_sizes: IntArray, col_own: FloatArray, logs: FloatArray,
     out: FloatArray,
-) -> None:
+) -> None:  # fmt: skip
     """Mutual information of columns from the counts of all pairs of their states.
 
     `row_own` and `col_own` are their sums of c log c.

@@ -8,12 +8,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from hsiclasso._checks import check_choice
-from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline
-from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
+from hsiclasso.baselines.job import ANY_TARGET, UNCENSORED, Choice, Job, Traits
 from hsiclasso.baselines.kernel import relate_features, target_gram
 from hsiclasso.baselines.uncentred import UncentredProblem
-from hsiclasso.dependence import Problem
 from hsiclasso.kernels import HSIC
 from hsiclasso.selectors.features import check_gram_error, check_kernel
 from hsiclasso.solvers import Certificate, Penalty, QuadraticProblem, Status, Stop, solve_path
@@ -65,20 +63,18 @@ kernel : str, Kernel or mapping, default="auto"
         check_kernel(self.kernel)
         check_gram_error(self.gram_error)
 
-    def _relate(self, job: Job) -> Problem:
-        """Return the inner products of the centred matrices of features and target."""
-        return relate_features(job, self.kernel, HSIC(), self.gram_error)
-
     def _problem(self, job: Job) -> QuadraticProblem:
-        """Return the inner products of the matrices of features and target."""
-        return self._relate(job)
+        """Return the inner products of the matrices of features and target, here centred."""
+        return relate_features(job, self.kernel, HSIC(), self.gram_error)
 
     def _takes_labels(self) -> bool:
         return True
 
     def _choose(self, job: Job) -> Choice:
         problem, d = self._problem(job), job.source.n_features
-        self.alignment_ = _alignment(problem)
+        norms = np.sqrt(problem.diagonal(np.arange(d)) * problem.target_norm2)
+        # the cosine between the matrices of a column and of the target; 0 for a zero matrix
+        self.alignment_ = np.divide(problem.linear, norms, out=np.zeros(d), where=norms > 0)
         self.coef_ = self.alignment_.copy()
         self.certificate_: Certificate | None = None
         message = unsolved = ""
@@ -182,25 +178,11 @@ class KTA(_Alignment):
     (True, (50,))
     """
 
-    traits = Traits(
-        "KTA",
-        "non-linear",
-        "convex",
-        "dual",
-        "medium",
-        tuple(kind for kind in ANY_TARGET if kind != "survival"),
-        "n r^2 d m",
-    )
+    traits = Traits("KTA", "non-linear", "convex", "dual", "medium", UNCENSORED, "n r^2 d m")
 
     def _problem(self, job: Job) -> QuadraticProblem:
         if isinstance(job.target.data, Pairwise):  # it would be evaluated twice
             gram = Similarity(target_gram(job.target.data, job.source.n_samples))
             job = replace(job, target=replace(job.target, data=gram))
-        return UncentredProblem(self._relate(job), job.target.data, n_threads=job.n_threads)
-
-
-def _alignment(problem: QuadraticProblem) -> FloatArray:
-    """Cosine between the matrix of each column and that of the target; 0 for a zero matrix."""
-    features: IntArray = np.arange(problem.linear.size)
-    norms = np.sqrt(problem.diagonal(features) * problem.target_norm2)
-    return np.divide(problem.linear, norms, out=np.zeros_like(norms), where=norms > 0)
+        centred = relate_features(job, self.kernel, HSIC(), self.gram_error)
+        return UncentredProblem(centred, job.target.data, n_threads=job.n_threads)

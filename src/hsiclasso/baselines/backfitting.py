@@ -17,15 +17,18 @@ linear:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.baselines.parts import Tell
 from hsiclasso.baselines.smoothers import Smoother, SmootherBank
 
 __all__ = ["AdditiveFit", "Backfitting", "Screen", "rms"]
+
+#: Centred functions (n,) of the features in use, in the order in which they came.
+Functions = dict[int, FloatArray]
 
 #: Cycles between extrapolations.
 _MEMORY = 5
@@ -44,8 +47,7 @@ class AdditiveFit:
 
     alpha: float  # penalty
     residual: FloatArray  # (n,), centred target minus the functions
-    #: Centred functions (n,) of the features in use, in the order in which they came.
-    functions: dict[int, FloatArray] = field(default_factory=dict)
+    functions: Functions = field(default_factory=dict)
     degrees: float = 0.0  # sum of the traces of their smoothers
     effective: float = 0.0  # the same, each times the share that shrinking leaves of a function
     n_iter: int = 0  # cycles over the features in use
@@ -87,11 +89,7 @@ class Screen:
     """
 
     def __init__(
-        self,
-        bank: SmootherBank,
-        varies: BoolArray,
-        residual: FloatArray,
-        report: Callable[[int], None] | None = None,
+        self, bank: SmootherBank, varies: BoolArray, residual: FloatArray, report: Tell = None
     ) -> None:
         self._bank = bank
         self._columns = np.flatnonzero(varies)
@@ -104,9 +102,7 @@ class Screen:
         self._place = np.zeros(varies.size, dtype=np.int64)
         self._look(self._columns, residual[None], report)
 
-    def above(
-        self, level: float, residual: FloatArray, functions: dict[int, FloatArray]
-    ) -> IntArray:
+    def above(self, level: float, residual: FloatArray, functions: Functions) -> IntArray:
         """Return the features without a function whose strength exceeds a level."""
         bounds = np.zeros(self.strengths.size)
         for which, look in enumerate(self._looks):
@@ -124,9 +120,7 @@ class Screen:
         self._look(self._columns, residual[None])
         return self.strengths
 
-    def _look(
-        self, columns: IntArray, directions: FloatArray, report: Callable[[int], None] | None = None
-    ) -> None:
+    def _look(self, columns: IntArray, directions: FloatArray, report: Tell = None) -> None:
         grams, self._norms[columns] = self._bank.grams(columns, directions, report)
         self.strengths[columns] = np.sqrt(grams[:, 0, 0])
         self._seen[columns] = len(self._looks)
@@ -175,9 +169,7 @@ class Backfitting:
         degrees = float(traces.sum())
         return AdditiveFit(alpha, residual, functions, degrees, effective, n_iter, converged)
 
-    def _join(
-        self, alpha: float, functions: dict[int, FloatArray], residual: FloatArray
-    ) -> dict[int, FloatArray]:
+    def _join(self, alpha: float, functions: Functions, residual: FloatArray) -> Functions:
         """Return functions of features that join the model, one after another.
 
         Each sees what the functions before it leave unexplained: of several features that are
@@ -192,15 +184,13 @@ class Backfitting:
                 residual = residual - function
         return joined
 
-    def _residual(self, functions: dict[int, FloatArray]) -> FloatArray:
+    def _residual(self, functions: Functions) -> FloatArray:
         residual = self._target.copy()
         for function in functions.values():
             residual -= function
         return residual
 
-    def _cycle(
-        self, alpha: float, functions: dict[int, FloatArray], done: int
-    ) -> tuple[dict[int, FloatArray], int, bool]:
+    def _cycle(self, alpha: float, functions: Functions, done: int) -> tuple[Functions, int, bool]:
         """Cycle over functions until they rest; return the number of cycles, and whether they rest.
 
         Where features are much alike, functions move slowly from one to another. Every few cycles

@@ -143,8 +143,8 @@ relevance_ : ndarray of shape (n_features_in_,)
         return target
 
     def _without_kernel(self) -> str:
-        """Name what makes a kernel of the target meaningless; empty if the kernel is used."""
-        return ""
+        """Name what makes a kernel of the target meaningless; methods for values alone use none."""
+        return "" if self.traits.structured else self.traits.title
 
     def _served(self, target: Prepared) -> Prepared:
         """Raise if the method does not serve a target of this kind."""
@@ -169,29 +169,25 @@ relevance_ : ndarray of shape (n_features_in_,)
         source, d = job.source, job.source.n_features
         order = choice.order
         if order is None:
-            most = None if self.n_features_to_select is None else job.n_wanted
-            order = by_score(choice.scores, choice.ties)[:most]
+            order = by_score(choice.scores, choice.ties)[: self.n_features_to_select]
         order = order[job.varies[order]]
         n_selected = order.size
         if choice.fill:
             order = order[: job.n_wanted]
             n_selected = min(job.n_wanted, int(np.count_nonzero(job.varies)))
-        ranked = _ranked(order, choice, job.varies)
+        everything = _sorted(choice.scores, choice.ties, last=~job.varies)
+        ranked = np.append(order, everything[~np.isin(everything, order)]).astype(np.int64)
         counted = self.n_features_to_select is None and not choice.fill
         self.scores_ = np.nan_to_num(choice.scores, nan=np.nan)  # JSON has no infinite numbers
         self.ranking_ = np.empty(d, dtype=np.int64)
         self.ranking_[ranked] = np.arange(1, d + 1)
         self.selected_ = ranked[:n_selected]
         constant = tuple(source.name(int(k)) for k in np.flatnonzero(~job.varies))
+        origins = np.where(np.isin(self.selected_, order), "method", "filled").tolist()
         self.result_ = RankingResult(
             features=tuple(
-                RankedFeature(
-                    source.name(int(k)),
-                    int(k),
-                    float(self.scores_[k]),
-                    "method" if place < order.size else "filled",
-                )
-                for place, k in enumerate(self.selected_)
+                RankedFeature(source.name(k), k, float(self.scores_[k]), origin)
+                for k, origin in zip(self.selected_.tolist(), origins, strict=True)
             ),
             method=self.traits.title,
             target=job.target.target.name,
@@ -233,8 +229,8 @@ relevance_ : ndarray of shape (n_features_in_,)
 
 def by_score(scores: FloatArray, ties: FloatArray | None = None) -> IntArray:
     """Return the features with a score above 0, best first; `ties` rank those of equal score."""
-    order = _sorted(scores, ties)
-    return np.asarray(order[scores[order] > 0], dtype=np.int64)
+    order = _sorted(scores, ties, last=~(scores > 0))
+    return order[: np.count_nonzero(scores > 0)]
 
 
 def check_unused(name: str, value: Any, default: Any, beside: str) -> None:
@@ -248,11 +244,8 @@ def check_unused(name: str, value: Any, default: Any, beside: str) -> None:
     hsiclasso.errors.InvalidInputError: drop=0.5 has no meaning with direction='forward': leave \
 it out.
     """
-    if isinstance(default, int | float) and isinstance(value, int | float | np.number):
-        given = bool(value != default)
-    else:
-        given = not (value is default or (isinstance(value, str) and value == default))
-    if given:
+    plain = isinstance(value, str | int | float | np.number)  # others may be equal in parts
+    if value is not default and not (plain and value == default):
         raise InvalidInputError(f"{name}={value!r} has no meaning with {beside}: leave it out.")
 
 
@@ -268,17 +261,10 @@ def n_wanted(asked: int | None, n_features: int) -> int:
     return int(asked)
 
 
-def _sorted(scores: FloatArray, ties: FloatArray | None, last: BoolArray | None = None) -> IntArray:
+def _sorted(scores: FloatArray, ties: FloatArray | None, last: BoolArray) -> IntArray:
     """Sort all features by score, then by ties, then by index; those in `last` come at the end."""
     ties = np.zeros(scores.size) if ties is None else ties
-    last = np.zeros(scores.size, dtype=bool) if last is None else last
     return np.lexsort((np.arange(scores.size), -ties, -scores, last))
-
-
-def _ranked(order: IntArray, choice: Choice, varies: BoolArray) -> IntArray:
-    """Return all features: those selected, then the others by score, constant ones last."""
-    ranked = _sorted(choice.scores, choice.ties, ~varies)
-    return np.append(order, ranked[~np.isin(ranked, order)]).astype(np.int64)
 
 
 def _varying(source: Source) -> BoolArray:

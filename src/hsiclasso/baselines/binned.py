@@ -20,18 +20,17 @@ import numpy.typing as npt
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.job import Job
 from hsiclasso.baselines.parts import for_parts
-from hsiclasso.data import Source
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from hsiclasso.baselines.dependency import MeasureOptions
 
-__all__ = ["BinnedInformation", "States", "cut_columns", "relate_binned"]
+__all__ = ["MAX_STATES", "BinnedInformation", "States", "cut_columns", "relate_binned"]
 
 CodeArray = npt.NDArray[np.uint8]
 
 #: Most states of a column.
-_MAX_STATES = 200
+MAX_STATES = 200
 #: Entries of the table that are cut together.
 _BLOCK = 1 << 20
 #: From how many columns on products are faster than counting, up to how many states of a column,
@@ -76,8 +75,8 @@ def cut_columns(columns: FloatArray, options: MeasureOptions, *, labels: bool = 
     codes = np.empty(columns.shape, dtype=np.uint8)
     sizes = np.zeros(len(columns), dtype=np.int64)
     levels = labels or options.bins == "levels"
-    few = {"peng": 3, "quantile": options.n_bins, "levels": _MAX_STATES}[options.bins]
-    few_levels(columns, _MAX_STATES if levels else few, codes, sizes)
+    few = {"peng": 3, "quantile": options.n_bins, "levels": MAX_STATES}[options.bins]
+    few_levels(columns, MAX_STATES if levels else few, codes, sizes)
     many = np.flatnonzero(sizes == 0)
     if not many.size or levels:
         return States(codes, sizes)
@@ -194,7 +193,8 @@ def _table_states(job: Job, options: MeasureOptions) -> States:
 
     def fill(part: slice) -> None:
         block = source.block(part).T
-        labels = np.array([_has_labels(source, j) for j in range(part.start, part.stop)])
+        kinds = [source.uniform_kind or source.kind(j) for j in range(part.start, part.stop)]
+        labels = np.isin(kinds, ("category", "text"))
         for which in (labels, ~labels):
             if which.any():
                 found = cut_columns(block[which], options, labels=bool(which is labels))
@@ -206,15 +206,11 @@ def _table_states(job: Job, options: MeasureOptions) -> States:
     unfit = np.flatnonzero(states.sizes == 0)
     if unfit.size:
         raise InvalidInputError(
-            f"column {source.name(int(unfit[0]))!r} has more than {_MAX_STATES} distinct values "
+            f"column {source.name(int(unfit[0]))!r} has more than {MAX_STATES} distinct values "
             f"({unfit.size} columns in all), too many for a state each: cut them with "
             "bins='quantile' or 'peng', or leave out labels that identify samples."
         )
     return states
-
-
-def _has_labels(source: Source, column: int) -> bool:
-    return (source.uniform_kind or source.kind(column)) in ("category", "text")
 
 
 def _target_states(job: Job, options: MeasureOptions) -> States:
@@ -233,7 +229,7 @@ def _target_states(job: Job, options: MeasureOptions) -> States:
         states = cut_columns(values, options, labels=True)
     if not states.sizes.all():
         raise InvalidInputError(
-            f"y has more than {_MAX_STATES} classes or states, too many to be counted: merge some, "
+            f"y has more than {MAX_STATES} classes or states, too many to be counted: merge some, "
             "average over outputs with target=Classes(outputs='average'), or pass target='real'."
         )
     return states

@@ -169,13 +169,13 @@ def compare(
     chosen = _estimators(methods, options or {})
     wanted = n_wanted(n_features_to_select, source.n_features)
     given = {"n_features_to_select": wanted, **(options or {})}
-    tell = report or _silent
+    tell = report or (lambda stage, done, total: None)
     outcomes = []
     for step, (name, estimator) in enumerate(chosen.items()):
         tell("methods", step, len(chosen))
         if random_state is not None and "random_state" in _parameters(estimator):
             estimator.set_params(random_state=random_state)
-        outcomes.append(_run(name, estimator, source, (X, y), given, tell))
+        outcomes.append(_run(name, estimator, source, X, y, given, tell))
     tell("methods", len(chosen), len(chosen))
     found = Comparison(tuple(outcomes), source.n_samples, source.n_features, wanted)
     if not found.ran:
@@ -185,20 +185,15 @@ def compare(
     return found
 
 
-def _silent(stage: str, done: int, total: int) -> None:
-    """Report nothing."""
-
-
 def _estimators(methods: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Make the estimators; raise if none of them has an option."""
     from sklearn.base import clone
 
-    if isinstance(methods, str):
-        methods = [methods]
     if isinstance(methods, Mapping):
         made = {name: clone(estimator) for name, estimator in methods.items()}
     else:
-        names = list(METHODS) if methods is None else list(dict.fromkeys(methods))
+        given = METHODS if methods is None else methods
+        names = [given] if isinstance(given, str) else list(given)
         for name in names:
             if name not in METHODS:
                 raise InvalidInputError(
@@ -223,12 +218,7 @@ def _parameters(estimator: Any) -> set[str]:
 
 
 def _run(
-    name: str,
-    estimator: Any,
-    source: Source,
-    data: tuple[Any, Any],
-    given: Mapping[str, Any],
-    report: Report,
+    name: str, estimator: Any, source: Source, X: Any, y: Any, given: dict[str, Any], report: Report
 ) -> Outcome:
     """Fit one method, or say why it cannot run."""
     title = traits_of(name).title if METHODS.get(name) is type(estimator) else name
@@ -243,24 +233,18 @@ def _run(
         with _named_warnings(title):
             if isinstance(estimator, Baseline):
                 estimator.fit_reporting(
-                    *data, lambda stage, done, total: report(f"{title}: {stage}", done, total)
+                    X, y, lambda stage, done, total: report(f"{title}: {stage}", done, total)
                 )
             else:
-                estimator.fit(*data)
+                estimator.fit(X, y)
     except InvalidInputError as error:
         return Outcome(name, title, skipped=str(error))
     seconds = time.perf_counter() - begin
-    selected = estimator.selected_
+    selected = tuple(estimator.selected_.tolist())
+    names = tuple(source.name(k) for k in selected)
     scores = estimator.scores_ if isinstance(estimator, Baseline) else estimator.coef_
-    return Outcome(
-        name,
-        title,
-        tuple(source.name(int(k)) for k in selected),
-        tuple(int(k) for k in selected),
-        tuple(float(score) for score in scores[selected]),
-        seconds,
-        _redundancy(source, selected),
-    )
+    best = tuple(scores[list(selected)].tolist())
+    return Outcome(name, title, names, selected, best, seconds, _redundancy(source, selected))
 
 
 @contextmanager
@@ -275,9 +259,9 @@ def _named_warnings(title: str) -> Iterator[None]:
         warnings.warn(text if plain else f"{title}: {text}", kind, stacklevel=5)
 
 
-def _redundancy(source: Source, selected: Any) -> float | None:
+def _redundancy(source: Source, selected: Sequence[int]) -> float | None:
     """Mean absolute correlation between pairs of columns of numbers; None if there is no pair."""
-    numbers = [int(k) for k in selected if source.kind(int(k)) in ("number", "bool")]
+    numbers = [k for k in selected if source.kind(k) in ("number", "bool")]
     if len(numbers) < 2:
         return None
     block = source.block(np.array(numbers))

@@ -21,7 +21,7 @@ from hsiclasso.baselines.parts import for_parts
 from hsiclasso.kernels.delta import vector_codes
 from hsiclasso.kernels.scale import standardise
 
-__all__ = ["Correlation", "f_statistic", "relate_correlation"]
+__all__ = ["Correlation", "f_statistic"]
 
 #: Share of a variance that counts as a rounding error.
 _ROUNDING = 1e-14
@@ -33,34 +33,14 @@ _DEPENDENT = 1e-10
 _BLOCK = 1 << 17
 
 
-def relate_correlation(job: Job, *, f_test: bool) -> Correlation:
-    """Correlate every feature with the target; its relevance is the F-test or the correlation."""
-    related = Correlation(job.standardised(), _spans(job), job.n_threads)
-    if f_test:
-        # bounded: quotients stay finite where the fit is perfect
-        related.relevance = np.minimum(related.f_statistic(), _LARGEST)
-    return related
-
-
 def f_statistic(relevance: FloatArray, n_samples: int, n_terms: int = 1) -> FloatArray:
-    r"""F-test of correlations.
+    r"""F-test of absolute or multiple correlations R with k terms.
 
     .. math:: F = \frac{R^2 / k}{(1 - R^2) / (n - k - 1)}
 
-    Parameters
-    ----------
-    relevance : ndarray
-        Absolute correlations, or multiple correlations R.
-    n_samples : int
-        n.
-    n_terms : int
-        k: one less than there are classes; 1 for a real target.
-
-    Returns
-    -------
-    ndarray
-        As large as a double can be where R is 1, as in `sklearn.feature_selection.f_regression`;
-        0 where no degree of freedom is left.
+    k is one less than there are classes, and 1 for a real target. F is as large as a double can be
+    where R is 1, as in `sklearn.feature_selection.f_regression`, and 0 where no degree of freedom
+    is left.
 
     Examples
     --------
@@ -83,17 +63,20 @@ Span = tuple[FloatArray, int]
 class Correlation:
     """Absolute correlation of features with the target, and between features.
 
-    `table` (n, d) has standardised columns in Fortran order and is kept: 8 n d bytes. The
-    relevance is averaged over the outputs of `target`.
+    The standardised table is kept: 8 n d bytes. The relevance is the correlation with the target,
+    or the F-test, averaged over the outputs of the target.
     """
 
-    def __init__(self, table: FloatArray, target: list[Span], n_threads: int) -> None:
-        self._columns = table.T
-        self._target = target
-        self._n_threads = n_threads
-        shares = [np.square(self._columns @ basis).sum(axis=1) for basis, _ in target]
-        self._by_output = np.sqrt(np.minimum(np.array(shares) / len(table), 1.0))
+    def __init__(self, job: Job, *, f_test: bool) -> None:
+        self._columns = job.standardised().T
+        self._target = _spans(job)
+        self._n_threads = job.n_threads
+        shares = [np.square(self._columns @ basis).sum(axis=1) for basis, _ in self._target]
+        self._by_output = np.sqrt(np.minimum(np.array(shares) / job.source.n_samples, 1.0))
         self.relevance: FloatArray = self._by_output.mean(axis=0)
+        if f_test:
+            # bounded: quotients stay finite where the fit is perfect
+            self.relevance = np.minimum(self.f_statistic(), _LARGEST)
 
     def f_statistic(self) -> FloatArray:
         """F-test of every feature with the target, shape (d,); its mean over several outputs."""
@@ -120,8 +103,7 @@ class Correlation:
 def _spans(job: Job) -> list[Span]:
     """What each output of a target spans, or all of them together."""
     data = job.outputs(
-        "with which nothing can be correlated: take a measure with kernels, such as "
-        "measure='hsic'.",
+        "with which nothing can be correlated: take a measure with kernels, such as measure='hsic'."
     )
     span = _class_span if job.by_class else _real_span
     if data.averaged:

@@ -11,10 +11,10 @@ import numpy as np
 from hsiclasso._checks import check_choice, check_positive, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline, check_unused
-from hsiclasso.baselines.binned import relate_binned
-from hsiclasso.baselines.correlation import relate_correlation
+from hsiclasso.baselines.binned import MAX_STATES, relate_binned
+from hsiclasso.baselines.correlation import Correlation
 from hsiclasso.baselines.job import Job, Report
-from hsiclasso.baselines.kernel import relate_kernel
+from hsiclasso.baselines.kernel import KernelDependency
 from hsiclasso.baselines.parzen import ParzenInformation, silverman_width
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Gaussian, as_kernel
@@ -32,9 +32,6 @@ __all__ = [
 MeasureName = Literal["mi", "parzen", "f", "correlation", "hsic", "nhsic", "nocco"]
 Bins = Literal["peng", "quantile", "levels"]
 
-_KERNEL_MEASURES = ("hsic", "nhsic", "nocco")
-#: Most states of a column.
-_MAX_BINS = 200
 #: Columns of a matrix of dependences that are computed between two reports.
 _STEP = 256
 
@@ -87,9 +84,9 @@ class MeasureOptions:
         check_choice("bins", self.bins, get_args(Bins))
         check_whole("n_bins", self.n_bins, least=2)
         check_positive("threshold", self.threshold)
-        if self.n_bins > _MAX_BINS:
+        if self.n_bins > MAX_STATES:
             raise InvalidInputError(
-                f"n_bins={self.n_bins}, but states are counted: take at most {_MAX_BINS}."
+                f"n_bins={self.n_bins}, but states are counted: take at most {MAX_STATES}."
             )
         if self.has_kernels:
             check_kernel(self.kernel)
@@ -109,7 +106,7 @@ class MeasureOptions:
     @property
     def has_kernels(self) -> bool:
         """Whether features and target have kernels or windows."""
-        return self.measure in (*_KERNEL_MEASURES, "parzen")
+        return self.measure in ("hsic", "nhsic", "nocco", "parzen")
 
     @property
     def words(self) -> str:
@@ -136,8 +133,8 @@ class MeasureOptions:
         if self.measure == "parzen":
             return ParzenInformation(job, self.window(job.source.n_samples))
         if self.measure in ("f", "correlation"):
-            return relate_correlation(job, f_test=self.measure == "f")
-        return relate_kernel(job, self.measure, self.kernel)
+            return Correlation(job, f_test=self.measure == "f")
+        return KernelDependency(job, self.measure, self.kernel)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -55,24 +55,11 @@ def descend(
     most: int | None = None,
     stop: Callable[[Found], bool] | None = None,
 ) -> list[Found]:
-    """Solve at falling penalties, each from the solution before.
+    """Solve at falling penalties, each from the solution before; return all solutions.
 
-    Parameters
-    ----------
-    solve : callable
-        Takes a penalty and a solution to start from, or None.
-    alphas : ndarray
-        Penalties, largest first.
-    most : int, optional
-        Number of features at which to end. If a penalty gives more, penalties between the last
-        two are tried. If several features join at once, the last solution has more.
-    stop : callable, optional
-        Takes a solution, and tells whether the path ends before it; never before the first.
-
-    Returns
-    -------
-    list
-        Solutions, largest penalty first.
+    The path ends at `most` features. If a penalty gives more, penalties between the last two are
+    tried. If several features join at once, the last solution has more. `stop` tells of a solution
+    whether the path ends before it; never before the first.
     """
     found: list[Found] = []
     for alpha in alphas:

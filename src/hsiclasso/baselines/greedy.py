@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from hsiclasso._checks import check_choice, check_flag, check_positive
+from hsiclasso._checks import check_choice, check_flag, check_positive, is_number
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline, check_unused
 from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Report, Traits
@@ -117,8 +117,7 @@ class GreedyHSIC(Baseline):
             raise InvalidInputError(f"width={self.width!r} is unknown: pass a number or 'median'.")
         if not isinstance(self.width, str):
             check_positive("width", self.width)
-        share = isinstance(self.drop, int | float | np.number) and not isinstance(self.drop, bool)
-        if not (share and 0 <= self.drop < 1):
+        if not (is_number(self.drop) and 0 <= self.drop < 1):
             raise InvalidInputError(
                 f"drop={self.drop!r}, but the share of features that a round drops lies between 0 "
                 "(one by one) and 1."
@@ -130,11 +129,10 @@ class GreedyHSIC(Baseline):
         check_samples(job, _MOST_SAMPLES)
         coupling = target_matrix(job.target.data, job.source.n_samples, self.estimator)
         columns, features = job.standardised().T, np.flatnonzero(job.varies)
-        self.width_ = (
-            _median_width(columns[features], job.n_threads)
-            if self.width == "median"
-            else float(self.width)
-        )
+        if self.width == "median":
+            self.width_ = _median_width(columns[features], job.n_threads)
+        else:
+            self.width_ = float(self.width)
         hsic = SubsetHSIC(columns, coupling, self.width_, bool(self.retune_width), job.n_threads)
         n_wanted = min(job.n_wanted, features.size)
         if self.direction == "forward":

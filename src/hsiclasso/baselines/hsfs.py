@@ -8,12 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hsiclasso._checks import (
-    as_generator,
-    check_positive,
-    check_random_state,
-    check_whole,
-)
+from hsiclasso._checks import as_generator, check_positive, check_random_state, check_whole
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
@@ -148,14 +143,12 @@ class HSFS(Baseline):
     )
 
     def _check(self) -> None:
-        if isinstance(self.n_components, str):
-            if self.n_components not in ("auto", "full"):
-                raise InvalidInputError(
-                    f"n_components={self.n_components!r} is unknown: pass a number, 'auto' or "
-                    "'full'."
-                )
-        else:
+        if not isinstance(self.n_components, str):
             check_whole("n_components", self.n_components)
+        elif self.n_components not in ("auto", "full"):
+            raise InvalidInputError(
+                f"n_components={self.n_components!r} is unknown: pass a number, 'auto' or 'full'."
+            )
         if self.alpha is not None:
             check_positive("alpha", self.alpha)
         check_positive("width", self.width)
@@ -191,12 +184,8 @@ class HSFS(Baseline):
     def _n_components(self, job: Job, n_varying: int) -> int:
         """Return the number of components, if the problem is not too large."""
         n, d = job.source.n_samples, job.source.n_features
-        if self.n_components == "auto":
-            q = min(_COMPONENTS, job.n_wanted)
-        elif self.n_components == "full":
-            q = d
-        else:
-            q = int(self.n_components)
+        named: dict[Any, int] = {"auto": min(_COMPONENTS, job.n_wanted), "full": d}
+        q = int(named.get(self.n_components, self.n_components))
         if q > d:
             raise InvalidInputError(
                 f"n_components={q} is greater than n_features={d}: take at most {d}, or 'full'."
@@ -213,7 +202,10 @@ class HSFS(Baseline):
         """Set the fitted attributes."""
         weights = np.zeros((len(best.weights), d))
         weights[:, features] = best.weights
-        self.components_ = _turned(weights)
+        # each row gets the sign with which its largest entry is positive
+        places = np.abs(weights).argmax(axis=1, keepdims=True)
+        largest = np.take_along_axis(weights, places, axis=1)
+        self.components_ = np.where(largest < 0, -weights, weights)
         self.alpha_ = best.alpha
         self.objective_ = best.objective
         self.stationarity_ = best.stationarity if features.size else 0.0
@@ -286,10 +278,7 @@ class _Search:
         return maximise(self.hsic, start, alpha, max_iter=self.max_iter, tol=self.tol)
 
     def _each(
-        self,
-        starts: Sequence[FloatArray],
-        solve: Callable[[FloatArray], Solution],
-        total: int = 0,
+        self, starts: Sequence[FloatArray], solve: Callable[[FloatArray], Solution], total: int = 0
     ) -> list[Solution]:
         """Solve from each start on threads; `total` is the number of solutions in all, if known."""
         solutions = []
@@ -323,9 +312,3 @@ def _best(solutions: Sequence[Solution]) -> Solution:
 
 def _weights(solutions: Sequence[Solution]) -> list[FloatArray]:
     return [solution.weights for solution in solutions]
-
-
-def _turned(weights: FloatArray) -> FloatArray:
-    """Give each row the sign with which its largest entry is positive."""
-    largest = np.take_along_axis(weights, np.abs(weights).argmax(axis=1, keepdims=True), axis=1)
-    return np.where(largest < 0, -weights, weights)

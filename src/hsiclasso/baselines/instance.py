@@ -127,10 +127,7 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         gram = self._gram(vectors, vectors)
         self.alpha_ = self._penalty(gram, y)
         lasso = Lasso(
-            alpha=self.alpha_,
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            max_iter=self.max_iter,
+            self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, max_iter=self.max_iter
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)

@@ -16,8 +16,8 @@ from hsiclasso.targets.values import ValueTarget
 
 __all__ = [
     "ANY_TARGET",
-    "MATRIX_TARGET",
     "REAL_TARGET",
+    "UNCENSORED",
     "VALUE_TARGET",
     "Choice",
     "Job",
@@ -28,11 +28,12 @@ __all__ = [
 #: Called with the name of the stage, the number of units done and the number in all.
 Report = Callable[[str, int, int], None]
 
-#: Kinds of target: numbers; values of any kind; a matrix between samples; and all of them.
+#: Kinds of target: numbers; values of any kind; all but censored times; and all of them.
 REAL_TARGET = ("real", "ordinal", "counts")
 VALUE_TARGET = (*REAL_TARGET, "classes", "labels")
-MATRIX_TARGET = ("affinity", "graph", "objects")
-ANY_TARGET = (*VALUE_TARGET, "survival", *MATRIX_TARGET)
+_MATRIX = ("affinity", "graph", "objects")
+UNCENSORED = (*VALUE_TARGET, *_MATRIX)
+ANY_TARGET = (*VALUE_TARGET, "survival", *_MATRIX)
 
 
 @dataclass(frozen=True)
@@ -128,16 +129,11 @@ class Job:
 class Choice:
     """What a method found."""
 
-    #: Score (d,) of every feature, larger for better: features not selected are ranked by it.
-    scores: FloatArray
-    #: Ranks (d,) features of equal score.
-    ties: FloatArray | None = None
-    #: What the method says about this run, in a sentence.
-    message: str = ""
+    scores: FloatArray  # (d,), larger for better: features not selected are ranked by it
+    ties: FloatArray | None = None  # (d,), ranks features of equal score
+    message: str = ""  # what the method says about this run, in a sentence
     #: Selected features, best first, none twice. None for those with a score above 0, best first,
     #: at most `n_features_to_select` of them.
     order: IntArray | None = None
-    #: Whether to add features by score if the method selects fewer than wanted.
-    fill: bool = True
-    #: What did not converge, and a remedy, in a sentence; empty if everything did.
-    unsolved: str = ""
+    fill: bool = True  # whether to add features by score if the method selects too few
+    unsolved: str = ""  # what did not converge, and a remedy, in a sentence; empty if all did

@@ -31,13 +31,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels.samples import NEGLIGIBLE
 from hsiclasso.targets import TargetData
 
-__all__ = [
-    "Estimator",
-    "SubsetHSIC",
-    "check_samples",
-    "squared_distances",
-    "target_matrix",
-]
+__all__ = ["Estimator", "SubsetHSIC", "check_samples", "squared_distances", "target_matrix"]
 
 Estimator = Literal["biased", "unbiased"]
 

@@ -26,7 +26,7 @@ from hsiclasso.targets.graph import GraphOperator, graph_gram
 from hsiclasso.targets.matrix import DENSE
 from hsiclasso.targets.objects import pairwise_gram
 
-__all__ = ["NOTHING_LEFT", "KernelDependency", "relate_features", "relate_kernel", "target_gram"]
+__all__ = ["NOTHING_LEFT", "KernelDependency", "relate_features", "target_gram"]
 
 #: The error of a target that does not vary.
 NOTHING_LEFT = "Nothing of the target is left after centring: nothing can depend on it."
@@ -60,21 +60,16 @@ def relate_features(job: Job, kernel: Any, measure: Measure, gram_error: float) 
     return relate(features, target, measure, n_threads=job.n_threads, progress=job.report)
 
 
-def relate_kernel(job: Job, measure: str, kernel: Any) -> KernelDependency:
-    """Measure the dependence of every feature on the target by HSIC, normalised HSIC or NOCCO."""
-    return KernelDependency(relate_features(job, kernel, as_measure(measure), _GRAM_ERROR))
-
-
 class KernelDependency:
     r"""Kernel dependence :math:`\langle A, A'\rangle` of features on the target and each other.
 
-    It is never negative, except with a target whose affinities are indefinite: a negative
-    relevance counts as 0.
+    The measure is HSIC, normalised HSIC or NOCCO. It is never negative, except with a target whose
+    affinities are indefinite: a negative relevance counts as 0.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.relevance: FloatArray = np.maximum(problem.linear, 0.0)
-        self._problem = problem
+    def __init__(self, job: Job, measure: str, kernel: Any) -> None:
+        self._problem = relate_features(job, kernel, as_measure(measure), _GRAM_ERROR)
+        self.relevance: FloatArray = np.maximum(self._problem.linear, 0.0)
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the dependence of features `rows` on features `cols`."""

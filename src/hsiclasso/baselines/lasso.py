@@ -127,9 +127,6 @@ class LassoPath(Baseline):
         check_positive("tol", self.tol)
         check_whole("max_iter", self.max_iter)
 
-    def _without_kernel(self) -> str:
-        return self.traits.title
-
     def _choose(self, job: Job) -> Choice:
         outputs = _outputs(job)
         table = job.standardised()

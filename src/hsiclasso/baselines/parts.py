@@ -6,20 +6,15 @@ from collections.abc import Callable
 
 from hsiclasso.dependence import Threads
 
-__all__ = ["for_parts"]
+__all__ = ["Tell", "for_parts"]
+
+Work = Callable[[slice], object]
+#: Told how many items are done, if anybody is.
+Tell = Callable[[int], None] | None
 
 
-def for_parts(
-    work: Callable[[slice], object],
-    size: int,
-    step: int,
-    n_threads: int,
-    report: Callable[[int], None] | None = None,
-) -> None:
-    """Run ``work(part)`` on threads, for slices of `step` out of `size` items.
-
-    `report` is told how many items are done.
-    """
+def for_parts(work: Work, size: int, step: int, n_threads: int, report: Tell = None) -> None:
+    """Run ``work(part)`` on threads, for slices of `step` out of `size` items."""
     parts = [slice(start, min(size, start + step)) for start in range(0, size, step)]
     for part, _ in zip(parts, Threads(n_threads).map(work, parts), strict=True):
         if report is not None:

@@ -131,11 +131,7 @@ class ParzenInformation:
 
 
 def _log_masses(features: Singles, points: Singles, matrices: Singles) -> FloatArray:
-    """Return the mean log mass (k, m + p) of windows of features (k, n) and of others.
-
-    The others are m windows around `points` (m, q, n) of q coordinates, which fall with the
-    distance d as ``2 ** -(d * d)``, and p windows in the rows of `matrices` (p, n, n).
-    """
+    """Return what the compiled `log_masses` finds, (k, m + p)."""
     from hsiclasso.baselines._parzen_loops import log_masses
 
     out = np.empty((len(features), len(points) + len(matrices)))
@@ -164,20 +160,16 @@ def _target_windows(job: Job) -> tuple[Singles, Singles]:
             "kernels, such as measure='hsic'."
         )
     if isinstance(data, Values):
-        return _value_windows(_with_usual_width(job, data), n)
+        target = job.target.target
+        usual = isinstance(target, ValueTarget) and isinstance(target.kernel, str)
+        if usual and target.kernel == "auto" and isinstance(data.kernel, Gaussian):
+            # the user leaves the kernel open: it gets the width of the columns' windows
+            data = replace(data, kernel=Gaussian(silverman_width(n)))
+        return _value_windows(data, n)
     given = data.adjacency if isinstance(data, Links) else getattr(data, "values", None)
     if sparse.issparse(given):
         _check_dense(n, "a sparse matrix between samples")
     return _matrix_windows([target_gram(data, n)])
-
-
-def _with_usual_width(job: Job, data: Values) -> Values:
-    """Give the target the width of the columns' windows if the user leaves its kernel open."""
-    target = job.target.target
-    usual = isinstance(target, ValueTarget) and isinstance(target.kernel, str)
-    if usual and target.kernel == "auto" and isinstance(data.kernel, Gaussian):
-        return replace(data, kernel=Gaussian(silverman_width(job.source.n_samples)))
-    return data
 
 
 def _value_windows(data: Values, n: int) -> tuple[Singles, Singles]:
@@ -207,27 +199,22 @@ def _check_dense(n: int, what: str) -> None:
 
 
 def _matrix_windows(matrices: list[FloatArray]) -> tuple[Singles, Singles]:
-    """Windows that are the rows of matrices."""
+    """Windows that are the rows of matrices; raise unless these can be windows."""
     for matrix in matrices:
-        _check_window(matrix)
+        if (lowest := float(matrix.min())) < -_ROUNDING * matrix.max():
+            raise InvalidInputError(
+                f"y has an affinity of {lowest:.6g} between two samples, but a window is never "
+                "negative: take a measure with kernels, such as measure='hsic'."
+            )
+        own, largest = np.diagonal(matrix), matrix.max(axis=1)
+        if (weak := own <= _LEAST_OWN * largest).any():
+            i = int(np.argmax(weak))
+            raise InvalidInputError(
+                f"y has an affinity of {own[i]:.6g} between sample {i} and itself, but a window "
+                "lies around its own sample: set the diagonal, for example to the largest affinity."
+            )
     # rows may have any scale
     scaled = [matrix / matrix.max(axis=1, keepdims=True) for matrix in matrices]
     # very small numbers add nothing, and are slow
     windows = np.array([np.where(rows < _LEAST, 0.0, rows) for rows in scaled], dtype=np.float32)
     return np.empty((0, 1, windows.shape[1]), dtype=np.float32), windows
-
-
-def _check_window(matrix: FloatArray) -> None:
-    """Raise unless the rows of a matrix can be windows."""
-    if (lowest := float(matrix.min())) < -_ROUNDING * matrix.max():
-        raise InvalidInputError(
-            f"y has an affinity of {lowest:.6g} between two samples, but a window is never "
-            "negative: take a measure with kernels, such as measure='hsic'."
-        )
-    own, largest = np.diagonal(matrix), matrix.max(axis=1)
-    if (weak := own <= _LEAST_OWN * largest).any():
-        i = int(np.argmax(weak))
-        raise InvalidInputError(
-            f"y has an affinity of {own[i]:.6g} between sample {i} and itself, but a window "
-            "lies around its own sample: set the diagonal, for example to the largest affinity."
-        )

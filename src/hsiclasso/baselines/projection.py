@@ -163,12 +163,7 @@ def _minimise(
     bounds = Bounds(
         np.append(np.zeros(d), np.full(q * d, -1.0)), np.append(np.full(d, np.inf), np.ones(q * d))
     )
-    found = minimize(
-        objective,
-        np.append(sizes, directions),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": max_iter, "gtol": tol * alpha / unit, "ftol": 0.0, "maxcor": _MEMORY},
-    )
+    start = np.append(sizes, directions)
+    options = {"maxiter": max_iter, "gtol": tol * alpha / unit, "ftol": 0.0, "maxcor": _MEMORY}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return found.x[:d] * found.x[d:].reshape(q, d), int(found.nit)

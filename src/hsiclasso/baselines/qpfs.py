@@ -15,10 +15,11 @@ from hsiclasso.baselines.job import ANY_TARGET, Job, Traits
 from hsiclasso.baselines.quadratic import (
     DenseQuadratic,
     LowRankQuadratic,
+    Quadratic,
     QuadraticBaseline,
     matters,
 )
-from hsiclasso.baselines.simplex import SimplexProblem, minimise_on_simplex
+from hsiclasso.baselines.simplex import minimise_on_simplex
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["QPFS"]
@@ -137,7 +138,7 @@ class QPFS(QuadraticBaseline):
             self.certificate_ = solution.certificate
         return ""
 
-    def _exact(self, job: Job, dependency: Dependency) -> tuple[IntArray, SimplexProblem]:
+    def _exact(self, job: Job, dependency: Dependency) -> tuple[IntArray, Quadratic]:
         """Compare all features, and make the program convex; returns those that take part."""
         matrix, features = self._redundancy(job, dependency)
         relevance = dependency.relevance[features]
@@ -145,7 +146,7 @@ class QPFS(QuadraticBaseline):
         self._shift(job, matrix, strictly=False)
         return features, DenseQuadratic(matrix, self.gamma_ * relevance, 1.0 - self.gamma_)
 
-    def _approximate(self, job: Job, dependency: Dependency) -> tuple[IntArray, SimplexProblem]:
+    def _approximate(self, job: Job, dependency: Dependency) -> tuple[IntArray, Quadratic]:
         """Compare landmarks with all features; returns those that take part."""
         features = np.flatnonzero(job.varies)
         chosen = as_generator(self.random_state).permutation(features)[: self.n_landmarks]
@@ -172,8 +173,8 @@ class QPFS(QuadraticBaseline):
             return float(self.gamma)
         if not relevance.size:
             return 0.5
-        redundancy, total = float(matrix.mean()), float(matrix.mean() + relevance.mean())
-        return redundancy / total
+        redundancy = float(matrix.mean())
+        return redundancy / (redundancy + float(relevance.mean()))
 
     def _words(self) -> str:
         return f"{np.count_nonzero(self.coef_)} features have a positive weight"

@@ -21,6 +21,7 @@ from hsiclasso.solvers import Certificate
 __all__ = [
     "DenseQuadratic",
     "LowRankQuadratic",
+    "Quadratic",
     "QuadraticBaseline",
     "lowest_eigenvalue",
     "make_convex",
@@ -96,6 +97,10 @@ class LowRankQuadratic:
         return np.asarray(self.scale * product)
 
 
+#: A quadratic, whose matrix need not exist.
+Quadratic = DenseQuadratic | LowRankQuadratic
+
+
 def lowest_eigenvalue(matrix: FloatArray) -> tuple[float, float]:
     r"""Return the lowest eigenvalue of a symmetric matrix without negative entries, and its error.
 
@@ -111,25 +116,19 @@ def lowest_eigenvalue(matrix: FloatArray) -> tuple[float, float]:
         value = eigh(matrix, eigvals_only=True, subset_by_index=[0, 0], check_finite=False)[0]
         return float(value), len(matrix) * _EPS * float(np.abs(matrix).max())
     start = np.random.default_rng(0).standard_normal(len(matrix))
-    factor = _lifted_factor(matrix, start)
-
-    def invert(vector: FloatArray) -> FloatArray:
-        return np.asarray(cho_solve(factor, vector.ravel(), check_finite=False))
-
-    return _extreme(matrix, invert, _FINE, start)
-
-
-def _lifted_factor(matrix: FloatArray, start: FloatArray) -> tuple[FloatArray, bool]:
-    """Cholesky factor of the matrix plus a constant on its diagonal, about the least that works."""
     margin = _MARGIN * float(np.diag(matrix).max())
     # an indefinite matrix mostly shows it in its first rows
     hopeful = _factor(matrix[:_DIRECT, :_DIRECT], margin) is not None
     factor = _factor(matrix, margin) if hopeful else None
     lift = 0.0
-    while factor is None:
+    while factor is None:  # about the least lift that works
         lift = 2 * lift or max(_guess_lift(matrix, start), 2 * margin)
         factor = _factor(matrix, lift)
-    return factor
+
+    def invert(vector: FloatArray) -> FloatArray:
+        return np.asarray(cho_solve(factor, vector.ravel(), check_finite=False))
+
+    return _extreme(matrix, invert, _FINE, start)
 
 
 def _factor(matrix: FloatArray, lift: float) -> tuple[FloatArray, bool] | None:

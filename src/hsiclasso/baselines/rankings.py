@@ -11,11 +11,13 @@ from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray
 from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.dependency import MeasuredBaseline
-from hsiclasso.baselines.job import ANY_TARGET, MATRIX_TARGET, VALUE_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.kernel import relate_kernel
+from hsiclasso.baselines.job import ANY_TARGET, UNCENSORED, Choice, Job, Traits
+from hsiclasso.baselines.kernel import KernelDependency
 from hsiclasso.selectors.features import check_kernel
 
 __all__ = ["HSICRanking", "MIRanking"]
+
+_MI_COST = "n d, or n^2 d with windows"
 
 
 def _ranking(relevance: FloatArray) -> Choice:
@@ -76,7 +78,7 @@ class HSICRanking(Baseline):
         return True
 
     def _choose(self, job: Job) -> Choice:
-        return _ranking(relate_kernel(job, self.measure, self.kernel).relevance)
+        return _ranking(KernelDependency(job, self.measure, self.kernel).relevance)
 
 
 class MIRanking(MeasuredBaseline):
@@ -109,15 +111,7 @@ class MIRanking(MeasuredBaseline):
     True
     """
 
-    traits = Traits(
-        "MI ranking",
-        "non-linear",
-        "one by one",
-        "none",
-        "high",
-        (*VALUE_TARGET, *MATRIX_TARGET),
-        "n d, or n^2 d with windows",
-    )
+    traits = Traits("MI ranking", "non-linear", "one by one", "none", "high", UNCENSORED, _MI_COST)
 
     _measures = ("mi", "parzen")
 

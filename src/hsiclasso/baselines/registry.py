@@ -45,15 +45,7 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
 )
 
 _OWN = {
-    name: Traits(
-        title=title,
-        dependency="non-linear",
-        optimization="convex",
-        form="primal",
-        scalability="high",
-        targets=ANY_TARGET,
-        cost="n r^2 (d + c m)",
-    )
+    name: Traits(title, "non-linear", "convex", "primal", "high", ANY_TARGET, "n r^2 (d + c m)")
     for name, title in (("hsic_lasso", "HSIC Lasso"), ("nocco_lasso", "NOCCO Lasso"))
 }
 

@@ -34,17 +34,17 @@ d      :math:`\gamma`  weights  here     lasso path
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.baselines.parts import Tell
+from hsiclasso.baselines.quadratic import Quadratic
 from hsiclasso.solvers import Certificate
 
-__all__ = ["SimplexProblem", "SimplexSolution", "minimise_on_simplex"]
+__all__ = ["SimplexSolution", "minimise_on_simplex"]
 
 #: Ridge of a step, relative to the diagonal, and its growth if Q is not quite positive
 #: semi-definite; a diagonal entry counts as at least this share of the largest.
@@ -64,23 +64,6 @@ _PATIENCE = 3
 _MAX_PIVOTS = 10_000
 
 
-class SimplexProblem(Protocol):
-    """A quadratic, whose matrix need not exist."""
-
-    @property
-    def linear(self) -> FloatArray:
-        """The linear term q, shape (d,)."""
-
-    def diagonal(self, rows: IntArray) -> FloatArray:
-        """Return Q[k, k] for the given k."""
-
-    def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """Return Q[rows][:, cols]."""
-
-    def times(self, features: IntArray, weights: FloatArray) -> FloatArray:
-        """Return Q[:, features] @ weights, shape (d,)."""
-
-
 @dataclass(frozen=True)
 class SimplexSolution:
     r"""A minimum.
@@ -95,9 +78,7 @@ class SimplexSolution:
     n_factors: int  # Cholesky factors that were computed
 
 
-def minimise_on_simplex(
-    problem: SimplexProblem, *, report: Callable[[int], None] | None = None
-) -> SimplexSolution:
+def minimise_on_simplex(problem: Quadratic, *, report: Tell = None) -> SimplexSolution:
     """Minimise a convex quadratic over the simplex.
 
     The entries of its matrix may have either sign; if it is far from positive semi-definite, a
@@ -129,7 +110,7 @@ def minimise_on_simplex(
 class _Simplex:
     """A problem, the ridge that it needs, and the features that take part."""
 
-    def __init__(self, problem: SimplexProblem, report: Callable[[int], None] | None) -> None:
+    def __init__(self, problem: Quadratic, report: Tell) -> None:
         linear = problem.linear
         diagonal = problem.diagonal(np.arange(linear.size))
         self.problem = problem
@@ -202,7 +183,8 @@ class _Small:
         fewest, patience = start.size + 1, _PATIENCE
         while patience > 0:
             weights, multiplier = self._on_support(inside)
-            wrong = np.where(inside, weights < 0, self._violates(weights, multiplier))
+            slack = self._slack(weights, multiplier)
+            wrong = np.where(inside, weights < 0, slack < -self.tolerance)
             count = int(np.count_nonzero(wrong))
             if not count:
                 return weights, multiplier
@@ -234,9 +216,6 @@ class _Small:
 
     def _slack(self, weights: FloatArray, multiplier: float) -> FloatArray:
         return self.gram @ weights - self.linear + multiplier
-
-    def _violates(self, weights: FloatArray, multiplier: float) -> BoolArray:
-        return self._slack(weights, multiplier) < -self.tolerance
 
     def _on_support(self, inside: BoolArray) -> tuple[FloatArray, float]:
         """Minimise over weights of sum 1 and any sign that are zero outside a support."""

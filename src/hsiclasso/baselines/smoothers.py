@@ -16,7 +16,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.baselines.parts import for_parts
+from hsiclasso.baselines.parts import Tell, for_parts
 from hsiclasso.data import Source
 from hsiclasso.kernels import Gaussian
 from hsiclasso.kernels.scale import standardise
@@ -102,10 +102,8 @@ def spline_smoother(column: FloatArray, n_knots: int = 5) -> Smoother:
     (values,) = block
     places = np.linspace(0, column.size - 1, n_knots)
     knots = np.unique(np.interp(places, np.arange(column.size), np.sort(values)))
-    ends = np.repeat(knots[[0, -1]], _DEGREE)
-    breaks = np.concatenate([ends[:_DEGREE], knots, ends[_DEGREE:]])
-    splines = BSpline(breaks, np.eye(breaks.size - _DEGREE - 1), _DEGREE)
-    basis = splines(values)
+    breaks = np.pad(knots, _DEGREE, mode="edge")
+    basis = BSpline(breaks, np.eye(breaks.size - _DEGREE - 1), _DEGREE)(values)
     basis -= basis.mean(axis=0)
     _, sizes, rows = np.linalg.svd(basis.T, full_matrices=False)
     rank = int(np.count_nonzero(sizes > _DEPENDENT * sizes[0]))
@@ -133,7 +131,7 @@ class SmootherBank:
         return self._kept[column]
 
     def grams(
-        self, columns: IntArray, values: FloatArray, report: Callable[[int], None] | None = None
+        self, columns: IntArray, values: FloatArray, report: Tell = None
     ) -> tuple[FloatArray, FloatArray]:
         r"""Smooth functions :math:`v_1, \dots, v_q` (q, n) by each of k columns.
 

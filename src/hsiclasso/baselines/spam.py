@@ -14,12 +14,7 @@ from hsiclasso.baselines.backfitting import AdditiveFit, Backfitting, Screen, rm
 from hsiclasso.baselines.base import Baseline, by_score, check_unused
 from hsiclasso.baselines.descent import descend, falling
 from hsiclasso.baselines.job import REAL_TARGET, Choice, Job, Traits
-from hsiclasso.baselines.smoothers import (
-    Bandwidth,
-    SmootherBank,
-    kernel_smoother,
-    spline_smoother,
-)
+from hsiclasso.baselines.smoothers import Bandwidth, SmootherBank, kernel_smoother, spline_smoother
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["SpAM", "SpAMPath"]
@@ -202,8 +197,7 @@ class SpAM(Baseline):
     def _check_smoother(self) -> None:
         check_choice("smoother", self.smoother, ("kernel", "spline"))
         check_whole("n_knots", self.n_knots, 2)
-        plugin = isinstance(self.bandwidth, str) and self.bandwidth == "plugin"
-        if not plugin:
+        if not (isinstance(self.bandwidth, str) and self.bandwidth == "plugin"):
             check_positive("bandwidth", self.bandwidth)
         if self.smoother == "spline":
             check_unused("bandwidth", self.bandwidth, "plugin", "smoother='spline'")
@@ -232,17 +226,13 @@ class SpAM(Baseline):
         scores = fit.sizes(job.source.n_features)
         strengths = screen.all_strengths(fit.residual)
         fill = self.alpha is None and self.criterion is None
-        free = not fill and self.n_features_to_select is None
-        order = by_score(scores, strengths)[: None if free else job.n_wanted]
+        order = by_score(scores, strengths)[: job.n_wanted if fill else self.n_features_to_select]
         self.alpha_ = fit.alpha
-        self.functions_ = np.array([fit.functions[int(k)] for k in order])
-        self.functions_ = self.functions_.reshape(order.size, job.source.n_samples)
+        functions = [fit.functions[int(k)] for k in order]
+        self.functions_ = np.reshape(functions, (order.size, job.source.n_samples))
         message = f"{fit.n_active} features have a function at penalty {fit.alpha:.4g}."
         unsolved = self._unsolved(fits)
         return Choice(scores, strengths, message, order, fill=fill, unsolved=unsolved)
-
-    def _without_kernel(self) -> str:
-        return self.traits.title
 
     def _descend(self, solver: Backfitting, job: Job) -> list[AdditiveFit]:
         """Solve along the path to where it is to end."""
@@ -265,10 +255,7 @@ class SpAM(Baseline):
         """Place of the model on the path."""
         if self.criterion is None:
             return -1
-        most = self.n_features_to_select
-        allowed = np.full(self.path_.alphas.size, True)
-        if most is not None:
-            allowed = self.path_.n_active <= most
+        allowed = self.path_.n_active <= (self.n_features_to_select or np.inf)
         return int(np.argmin(np.where(allowed, self.path_.cp, np.inf)))
 
     def _unsolved(self, fits: list[AdditiveFit]) -> str:

@@ -33,21 +33,16 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except InvalidInputError as error:
-            raise _Failure(in_options(str(error), self._options(ctx))) from error
-        except MissingExtraError as error:
-            raise _Failure(str(error)) from error
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # the reader of a pipe closed it: click ends quietly
-                raise
+            command = self.commands[ctx.invoked_subcommand or ""]
+            options = {option for param in command.params for option in param.opts}
+            raise _Failure(in_options(str(error), options)) from error
+        except (MissingExtraError, OSError) as error:
+            if getattr(error, "errno", None) == errno.EPIPE:
+                raise  # the reader of a pipe closed it: click ends quietly
             raise _Failure(str(error)) from error
         except KeyboardInterrupt:
             click.echo("Interrupted", err=True)
             ctx.exit(_INTERRUPTED)
-
-    def _options(self, ctx: click.Context) -> set[str]:
-        """Return the options of the command that was called."""
-        command = self.commands[ctx.invoked_subcommand or ""]
-        return {option for param in command.params for option in param.opts}
 
 
 @click.group("hsiclasso", cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -56,6 +51,5 @@ def app() -> None:
     """Non-linear feature selection with a certificate: HSIC Lasso and NOCCO Lasso."""
 
 
-app.add_command(select)
-app.add_command(compare)
-app.add_command(demo)
+for _command in (select, compare, demo):
+    app.add_command(_command)

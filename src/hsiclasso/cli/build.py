@@ -42,14 +42,11 @@ def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
         if missing != "ignore":
             raise InvalidInputError("--min-observed has no meaning without --missing ignore.")
         missing = Ignore(_number(chosen["min_observed"]))
+    method, epsilon = chosen["method"], {"--epsilon": ("epsilon", chosen["epsilon"])}
     selector = HSICLasso(
         chosen["n_features"],
         alpha=_alpha(chosen["alpha"]),
-        measure=_set(
-            as_measure(chosen["method"]),
-            {"--epsilon": ("epsilon", chosen["epsilon"])},
-            f"--method {chosen['method']}",
-        ),
+        measure=_set(as_measure(method), epsilon, f"--method {method}"),
         kernel=_kernels(chosen["kernel"]),
         target=make_target(chosen),
         penalty=_penalty(chosen),

@@ -7,18 +7,10 @@ from typing import Any
 
 import click
 
+from hsiclasso.cli import terminal
 from hsiclasso.cli.build import files_read, make_target, read
-from hsiclasso.cli.options import compare_options
+from hsiclasso.cli.options import SectionedCommand, compare_options
 from hsiclasso.cli.output import Output
-from hsiclasso.cli.sections import SectionedCommand
-from hsiclasso.cli.terminal import (
-    clean_warnings,
-    comparison_line,
-    left_out_lines,
-    method_table,
-    progress_bar,
-    vote_table,
-)
 
 __all__ = ["compare"]
 
@@ -65,7 +57,7 @@ def compare(
     names = list(METHODS) if methods is None else [name.strip() for name in methods.split(",")]
     for name in names:
         traits_of(name)  # raises if there is no such method
-    with clean_warnings(), progress_bar(wanted=output.progress) as report:
+    with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
         found = compare_methods(
             table.source,
@@ -80,6 +72,10 @@ def compare(
         found,
         fields=RECORD_FIELDS,
         save=save_ranks,
-        tables=lambda: [method_table(found), *left_out_lines(found), vote_table(found)],
-        notes=lambda: [comparison_line(found)],
+        tables=lambda: [
+            terminal.method_table(found),
+            *terminal.left_out_lines(found),
+            terminal.vote_table(found),
+        ],
+        notes=lambda: [terminal.comparison_line(found)],
     )

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from hsiclasso.cli.terminal import (
-    certificate_line,
-    clean_warnings,
-    feature_table,
-    make_console,
-    summary_line,
-)
+from hsiclasso.cli import terminal
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -32,7 +26,7 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class _Example:
-    """A table to select features from; `causal` names the true features if they are known."""
+    """A table to select features from; `causal` has the true columns if they are known."""
 
     title: str
     note: str
@@ -41,7 +35,7 @@ class _Example:
     y: Any
     n_features: int
     transform: Literal["rank"] | None = None
-    causal: frozenset[str] | None = None
+    causal: Any = None
 
 
 @click.command()
@@ -63,7 +57,7 @@ def demo(out_dir: Path) -> None:
     if out_dir.exists() and not out_dir.is_dir():
         raise InvalidInputError(f"--out-dir {out_dir} is a file: give the name of a folder.")
     out_dir.mkdir(parents=True, exist_ok=True)
-    console = make_console()
+    console = terminal.make_console()
     _warm_up(console)
     written = [_run(example, out_dir, console) for example in _examples()]
     console.print("Figures written:")
@@ -84,71 +78,58 @@ def _warm_up(console: Console) -> None:
 
 
 def _examples() -> Iterator[_Example]:
-    yield from _synthetic()
-    yield _breast_cancer()
+    from sklearn.datasets import load_breast_cancer
 
-
-def _synthetic() -> Iterator[_Example]:
     from hsiclasso.data import as_source, make_data1, make_data2
+    from hsiclasso.data.sources import ArraySource
 
     X, y, causal = make_data1(200, 256, random_state=_SEED)
     yield _Example(
         "Data1: additive",
         "y = -2 sin(2 x_a) + x_b^2 + x_c + exp(-x_d) + noise; 4 of 256 features are causal.",
-        "data1", as_source(X), y, 6, causal=_names(causal),
+        "data1", as_source(X), y, 6, causal=causal,
     )  # fmt: skip
     X, y, causal = make_data2(300, 1000, random_state=_SEED)
     formula = "y = x_a exp(2 x_b) + x_c^2 + noise; 3 of 1,000 features are causal."
     yield _Example(
         "Data2: not additive",
         f"{formula} The target has heavy tails, which can hide x_c.",
-        "data2", as_source(X), y, 6, causal=_names(causal),
+        "data2", as_source(X), y, 6, causal=causal,
     )  # fmt: skip
     yield _Example(
         "Data2, ranks of the target (--transform rank)",
         f"{formula} Ranks tame the tails.",
-        "data2-rank", as_source(X), y, 6, "rank", _names(causal),
+        "data2-rank", as_source(X), y, 6, "rank", causal,
     )  # fmt: skip
-
-
-def _names(columns: Any) -> frozenset[str]:
-    return frozenset(f"x{column}" for column in columns)
-
-
-def _breast_cancer() -> _Example:
-    from sklearn.datasets import load_breast_cancer
-
-    from hsiclasso.data.sources import ArraySource
-
     bunch = load_breast_cancer()
-    return _Example(
+    table = ArraySource(bunch.data, [str(name) for name in bunch.feature_names])
+    yield _Example(
         "Breast cancer (Wisconsin, diagnostic)",
         "Malignant or benign, from 30 measurements of cell nuclei.",
-        "breast-cancer",
-        ArraySource(bunch.data, [str(name) for name in bunch.feature_names]),
-        bunch.target_names[bunch.target],
-        10,
-    )
+        "breast-cancer", table, bunch.target_names[bunch.target], 10,
+    )  # fmt: skip
 
 
 def _run(example: _Example, out_dir: Path, console: Console) -> Path:
     """Select, show and draw; return the path of the figure."""
-    from rich.text import Text
-
     from hsiclasso.plots import save_figure
 
     begin = time.perf_counter()
-    with clean_warnings():
+    with terminal.clean_warnings():
         result = _select(example.source, example.y, example.n_features, example.transform)
     seconds = time.perf_counter() - begin
     console.print()
-    console.print(Text(example.title, style="bold"))
-    console.print(Text(example.note), soft_wrap=True)
-    console.print(feature_table(result, example.causal))
-    console.print(summary_line(result), soft_wrap=True)
-    console.print(certificate_line(result), soft_wrap=True)
-    found = "" if example.causal is None else f"{_found(result, example.causal)}; "
-    console.print(f"{found}selection took {seconds:.2f} s", highlight=False)
+    console.print(example.title, style="bold", markup=False)
+    console.print(example.note, soft_wrap=True, markup=False)
+    causal = None if example.causal is None else {f"x{column}" for column in example.causal}
+    console.print(terminal.feature_table(result, causal))
+    console.print(terminal.summary_line(result), soft_wrap=True)
+    console.print(terminal.certificate_line(result), soft_wrap=True)
+    found = ""
+    if causal is not None:
+        hits = len(causal.intersection(result.names[: len(causal)]))
+        found = f"{hits} of the {len(causal)} heaviest features are causal; "
+    console.print(f"{found}selection took {seconds:.2f} s")
     path = out_dir / f"{example.stem}.png"
     save_figure(result, path)
     return path
@@ -161,9 +142,3 @@ def _select(
 
     selector = HSICLasso(n_features, target=Auto(transform=transform), n_neighbors=3)
     return selector.fit(source, y).result_
-
-
-def _found(result: SelectionResult, causal: frozenset[str]) -> str:
-    """Count the causal features among the heaviest, as many as are causal."""
-    hits = len(causal.intersection(result.names[: len(causal)]))
-    return f"{hits} of the {len(causal)} heaviest features are causal"

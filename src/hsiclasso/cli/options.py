@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from hsiclasso.cli.names import read_names
-from hsiclasso.cli.sections import section
 
-__all__ = ["compare_options", "select_options"]
+__all__ = ["SectionedCommand", "compare_options", "select_options"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+#: Columns that names of options may take in the help.
+_NAMES = 28
 _FILE = click.Path(path_type=Path)
 _KINDS = read_names("targets/__init__.py", "TARGETS")
 #: Kinds that ``--kind`` may name for columns of the table.
@@ -28,17 +29,52 @@ _METHODS = (
 )
 
 
+class _Option(click.Option):
+    """An option that knows its heading."""
+
+    def __init__(self, *args: Any, heading: str, **kwargs: Any) -> None:
+        kind = kwargs.get("type")
+        if kind in (int, float) or isinstance(kind, click.Path):
+            # instead of click's INTEGER, FLOAT and PATH
+            kwargs.setdefault("metavar", "FILE" if isinstance(kind, click.Path) else "NUMBER")
+        super().__init__(*args, **kwargs)
+        self.heading = heading
+
+
+class SectionedCommand(click.Command):
+    """A command whose help lists options under headings; ``--help`` is under the last one."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, a list for each heading."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        heading = "Options"
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                heading = getattr(param, "heading", heading)
+                # all lists get a first column of the same width
+                sections.setdefault(heading, []).append((record[0].ljust(_NAMES), record[1]))
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records, col_max=_NAMES)
+
+
+def _section(heading: str) -> Callable[..., Callable[[Any], Any]]:
+    """Return a `click.option` for options under one heading."""
+    return partial(click.option, cls=_Option, heading=heading)
+
+
 def _choice(file: str, variable: str, *more: str) -> click.Choice[str]:
     return click.Choice([*more, *read_names(file, variable)])
 
 
-_target = section("Target (--target, --survival, --affinity or --graph)")
-_columns = section("Columns")
-_size = section("How many features")
-_methods = section("Methods")
-_penalty = section("What is known about features")
-_kernel = section("Kernels and measure")
-_output = section("Output")
+_target = _section("Target (--target, --survival, --affinity or --graph)")
+_columns = _section("Columns")
+_size = _section("How many features")
+_methods = _section("Methods")
+_penalty = _section("What is known about features")
+_kernel = _section("Kernels and measure")
+_output = _section("Output")
 
 #: Options of both commands, in the order of the help.
 _TARGET = (
@@ -208,15 +244,9 @@ _COMPARE = (
 )  # fmt: skip
 
 
-def select_options(command: _F) -> _F:
-    """Give a command all options of a selection."""
-    return _with(_SELECT, command)
+def _giving(options: tuple[Callable[[Any], Any], ...]) -> Callable[[_F], _F]:
+    """Return a decorator that gives a command all of the options."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def compare_options(command: _F) -> _F:
-    """Give a command all options of a comparison."""
-    return _with(_COMPARE, command)
-
-
-def _with(options: tuple[Callable[[Any], Any], ...], command: _F) -> _F:
-    return reduce(lambda function, option: option(function), reversed(options), command)
+select_options, compare_options = _giving(_SELECT), _giving(_COMPARE)

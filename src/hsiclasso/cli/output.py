@@ -38,13 +38,10 @@ _R = TypeVar("_R", bound=Result)
 class Output:
     """Where a result goes."""
 
-    #: Files for the result and its figure.
-    out: Path | None
-    plot: Path | None
-    #: Whether to print the result as JSON and nothing else.
-    as_json: bool
-    #: Whether to print neither progress nor notes.
-    quiet: bool
+    out: Path | None  # file for the result
+    plot: Path | None  # file for its figure
+    as_json: bool  # print the result as JSON and nothing else
+    quiet: bool  # print neither progress nor notes
 
     def check(self, read: Sequence[Path]) -> None:
         """Raise if a file cannot be written, a package is missing, or a file in `read` would go."""
@@ -73,15 +70,8 @@ class Output:
     ) -> None:
         """Write the files, and print.
 
-        Parameters
-        ----------
-        result : Result
-        fields : sequence of str
-            Names of the values of a record.
-        save : callable
-            Writes the figure to a file.
-        tables, notes : callable
-            Return what is always printed, and what is printed unless `quiet`.
+        `fields` name the values of a record, and `save` writes the figure to a file. `tables`
+        return what is always printed, `notes` what is printed unless `quiet`.
         """
         if self.plot is not None:
             with clean_warnings():
@@ -101,27 +91,24 @@ class Output:
 
 def _check_file(option: str, file: Path, suffixes: Sequence[str], read: Sequence[Path]) -> None:
     """Raise if the file of an option cannot be written."""
-    if file.suffix.lower() not in suffixes:
-        raise InvalidInputError(
-            f"{option} {file} has the suffix {file.suffix!r}, and the suffix tells the format: "
-            f"use one of {', '.join(suffixes)}."
-        )
-    if file.is_dir():
-        raise InvalidInputError(f"{option} {file} is a folder: give the name of a file.")
-    if not file.parent.is_dir():
-        raise InvalidInputError(
-            f"{option} {file} lies in the folder {file.parent}, which does not exist: create it "
-            "first."
-        )
-    if not os.access(file.parent, os.W_OK):
-        raise InvalidInputError(
-            f"{option} {file} lies in the folder {file.parent}, which cannot be written to: "
-            "choose another."
-        )
-    if file.exists() and any(data.exists() and file.samefile(data) for data in read):
-        raise InvalidInputError(
-            f"{option} {file} is a file with the data and would overwrite it: choose another."
-        )
+    within = f"lies in the folder {file.parent}, which"
+    problems = (
+        (
+            file.suffix.lower() not in suffixes,
+            f"has the suffix {file.suffix!r}, and the suffix tells the format: use one of "
+            f"{', '.join(suffixes)}.",
+        ),
+        (file.is_dir(), "is a folder: give the name of a file."),
+        (not file.parent.is_dir(), f"{within} does not exist: create it first."),
+        (not os.access(file.parent, os.W_OK), f"{within} cannot be written to: choose another."),
+        (
+            file.exists() and any(data.exists() and file.samefile(data) for data in read),
+            "is a file with the data and would overwrite it: choose another.",
+        ),
+    )
+    for found, problem in problems:
+        if found:
+            raise InvalidInputError(f"{option} {file} {problem}")
 
 
 def _write(result: Result, fields: Sequence[str], file: Path) -> None:

@@ -7,17 +7,10 @@ from typing import Any
 
 import click
 
+from hsiclasso.cli import terminal
 from hsiclasso.cli.build import files_read, make_selector, read
-from hsiclasso.cli.options import select_options
+from hsiclasso.cli.options import SectionedCommand, select_options
 from hsiclasso.cli.output import Output
-from hsiclasso.cli.sections import SectionedCommand
-from hsiclasso.cli.terminal import (
-    certificate_line,
-    clean_warnings,
-    feature_table,
-    progress_bar,
-    summary_line,
-)
 
 __all__ = ["select"]
 
@@ -50,7 +43,7 @@ def select(
     from hsiclasso.plots import save_figure
     from hsiclasso.selectors.result import RECORD_FIELDS
 
-    with clean_warnings(), progress_bar(wanted=output.progress) as report:
+    with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
         selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
     result = selector.result_
@@ -58,6 +51,6 @@ def select(
         result,
         fields=RECORD_FIELDS,
         save=save_figure,
-        tables=lambda: [feature_table(result)],
-        notes=lambda: [summary_line(result), certificate_line(result)],
+        tables=lambda: [terminal.feature_table(result)],
+        notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],
     )

@@ -63,6 +63,13 @@ def make_console(*, stderr: bool = False) -> Console:
     return console
 
 
+def _text(words: str, style: str = "") -> Text:
+    """Return words as they are: brackets in them are no markup."""
+    from rich.text import Text
+
+    return Text(words, style)
+
+
 def _table() -> Table:
     """Return an empty table."""
     from rich import box
@@ -79,45 +86,41 @@ def _add_numbers(table: Table, *titles: str) -> None:
 
 def feature_table(result: SelectionResult, causal: Collection[str] | None = None) -> Table:
     """Return the selected features as a table, with a column that marks the `causal` ones."""
-    from rich.text import Text
-
+    features, notes = result.features, _notes(result, causal)
+    numbers = {
+        "weight": _aligned([feature.weight for feature in features]),
+        "relevance": _aligned([feature.relevance for feature in features]),
+    }
+    if any(feature.n_observed < result.data.n_samples for feature in features):
+        numbers["observed"] = [f"{feature.n_observed:,}" for feature in features]
     table = _table()
     _add_numbers(table, "rank")
     table.add_column("feature", overflow="fold", style="cyan")
-    notes = _notes(result)
     for title in notes:
-        table.add_column(title, overflow="fold")
-    if causal is not None:
-        table.add_column("causal", no_wrap=True)
-    few = any(feature.n_observed < result.data.n_samples for feature in result.features)
-    _add_numbers(table, "weight", "relevance", *(["observed"] if few else []))
+        table.add_column(title, overflow="fold", no_wrap=title == "causal")
+    _add_numbers(table, *numbers)
     table.add_column("redundant neighbours (similarity)", overflow="fold")
-    weights = _aligned([feature.weight for feature in result.features])
-    relevances = _aligned([feature.relevance for feature in result.features])
-    for rank, feature in enumerate(result.features, start=1):
-        mark = () if causal is None else (_mark(feature.name in causal),)
-        numbers = [Text(weights[rank - 1]), Text(relevances[rank - 1])]
-        numbers += [Text(f"{feature.n_observed:,}")] if few else []
-        beside = (Text(column[rank - 1]) for column in notes.values())
-        table.add_row(str(rank), Text(feature.name), *beside, *mark, *numbers, _neighbours(feature))
+    rows = zip(features, *notes.values(), *numbers.values(), strict=True)
+    for rank, (feature, *cells) in enumerate(rows, start=1):
+        table.add_row(str(rank), _text(feature.name), *cells, _neighbours(feature))
     return table
 
 
-def _notes(result: SelectionResult) -> dict[str, list[str]]:
-    """Columns that only some results need: groups, and the origin if it is not always the path."""
-    notes = {}
+def _notes(result: SelectionResult, causal: Collection[str] | None) -> dict[str, list[Text]]:
+    """Columns that only some results need: groups, origins other than the path, causal features."""
+    notes, features = {}, result.features
     if result.groups:
-        notes["group"] = [feature.group or "" for feature in result.features]
-    origins = [feature.origin for feature in result.features]
-    if set(origins) - {"path"}:
-        notes["origin"] = [str(origin) for origin in origins]
+        notes["group"] = [_text(feature.group or "") for feature in features]
+    if any(feature.origin != "path" for feature in features):
+        notes["origin"] = [_text(feature.origin) for feature in features]
+    if causal is not None:
+        yes, no = _text("yes", "bold green"), _text("no", "dim")
+        notes["causal"] = [yes if feature.name in causal else no for feature in features]
     return notes
 
 
 def summary_line(result: SelectionResult) -> Text:
     """Return the method, the size of the table, the penalty and how the path ended."""
-    from rich.text import Text
-
     method, data = result.method, result.data
     size = f"{data.n_samples:,} samples x {data.n_columns:,} columns"
     parts = [f"{method.name}, target: {method.target}, {size}. {result.message}"]
@@ -134,15 +137,13 @@ def summary_line(result: SelectionResult) -> Text:
             if method.n_removed
             else f"Subtracted from the target's kernel matrix: that of {names}."
         )
-    return Text(" ".join(parts))
+    return _text(" ".join(parts))
 
 
 def certificate_line(result: SelectionResult) -> Text:
     """Return the proof of optimality in one line."""
-    from rich.text import Text
-
     proof = result.certificate
-    return Text(
+    return _text(
         f"Certificate: KKT residual {proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e}, "
         f"{proof.n_candidates:,} of {result.data.n_columns:,} columns touched, Gram error "
         f"{result.solution.gram_error:.1e}",
@@ -152,8 +153,6 @@ def certificate_line(result: SelectionResult) -> Text:
 
 def method_table(comparison: Comparison) -> Table:
     """Return what each method selects, under a letter; wide terminals show more features."""
-    from rich.text import Text
-
     table = _table()
     table.add_column("", no_wrap=True, style="dim")
     table.add_column("method", no_wrap=True)
@@ -163,7 +162,7 @@ def method_table(comparison: Comparison) -> Table:
         redundancy = "-" if outcome.redundancy is None else f"{outcome.redundancy:.2f}"
         numbers = (f"{outcome.seconds:.2f}", redundancy)
         names = _names_within(outcome.features, _LINES * (make_console().width - _BESIDE))
-        table.add_row(letter, Text(outcome.title), *numbers, Text(names))
+        table.add_row(letter, _text(outcome.title), *numbers, _text(names))
     return table
 
 
@@ -189,23 +188,19 @@ def _names_within(names: Sequence[str], room: int) -> str:
 
 def left_out_lines(comparison: Comparison) -> list[Text]:
     """Return a line for each reason why methods did not run, without its remedy."""
-    from rich.text import Text
-
     reasons: dict[str, list[str]] = {}
     for outcome in comparison.outcomes:
         if outcome.skipped:
             reason = outcome.skipped.rpartition(": ")[0] or outcome.skipped
             reasons.setdefault(reason, []).append(outcome.title)
     return [
-        Text(f"{', '.join(titles)} left out: {reason}", style="yellow")
+        _text(f"{', '.join(titles)} left out: {reason}", style="yellow")
         for reason, titles in reasons.items()
     ]
 
 
 def vote_table(comparison: Comparison) -> Table:
     """Return the features that most methods select, with their ranks in each."""
-    from rich.text import Text
-
     digits = len(str(comparison.n_requested)) + 1
     letters = ascii_lowercase[: len(comparison.ran)]
     table = _table()
@@ -216,18 +211,16 @@ def vote_table(comparison: Comparison) -> Table:
         places = (ranks.get(outcome.method, "-") for outcome in comparison.ran)
         cells = "".join(f"{place:>{digits}}" for place in places)
         mean = sum(ranks.values()) / len(ranks)
-        table.add_row(Text(name), str(len(ranks)), f"{mean:.1f}", Text(cells))
+        table.add_row(_text(name), str(len(ranks)), f"{mean:.1f}", _text(cells))
     return table
 
 
 def comparison_line(comparison: Comparison) -> Text:
     """Return the sizes of a comparison."""
-    from rich.text import Text
-
     n_ran, n_all = len(comparison.ran), len(comparison.outcomes)
     found = len(comparison.ranks())
     hidden = f", of which {_VOTED} are shown" if found > _VOTED else ""
-    return Text(
+    return _text(
         f"{comparison.n_samples:,} samples x {comparison.n_features:,} columns. "
         f"{n_ran} of {n_all} methods ran, each for {comparison.n_requested} features: "
         f"{found} in all{hidden}. Redundancy is the mean absolute correlation between features "
@@ -238,8 +231,6 @@ def comparison_line(comparison: Comparison) -> Text:
 @contextmanager
 def clean_warnings() -> Iterator[None]:
     """Show the warnings of a block at its end, each as one line on standard error."""
-    from rich.text import Text
-
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
@@ -247,7 +238,7 @@ def clean_warnings() -> Iterator[None]:
         finally:
             console = make_console(stderr=True)
             for message in dict.fromkeys(in_options(str(one.message), ()) for one in caught):
-                console.print(Text(f"Warning: {message}", style="yellow"), soft_wrap=True)
+                console.print(_text(f"Warning: {message}", style="yellow"), soft_wrap=True)
 
 
 @contextmanager
@@ -270,34 +261,24 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
         progress.TimeElapsedColumn(),
     )
     with progress.Progress(*columns, console=console, transient=True) as bar:
-        tasks: dict[str, progress.TaskID] = {}
-        shown: dict[str, str] = {}
+        shown: dict[str, tuple[str, progress.TaskID]] = {}
 
         def report(stage: str, done: int, total: int) -> None:
             line, words = (stage, _STAGES[stage]) if stage in _STAGES else ("", stage)
-            if line in tasks and words != shown[line]:
-                bar.remove_task(tasks.pop(line))
-            if line not in tasks:
-                tasks[line] = bar.add_task(words, total=total or None)
-            shown[line] = words
-            bar.update(tasks[line], completed=done, total=total or None)
+            if line in shown and words != shown[line][0]:
+                bar.remove_task(shown.pop(line)[1])
+            if line not in shown:
+                shown[line] = words, bar.add_task(words, total=total or None)
+            bar.update(shown[line][1], completed=done, total=total or None)
 
         yield report
 
 
 def _neighbours(feature: SelectedFeature) -> Text:
-    from rich.text import Text
-
     similar = [other for other in feature.neighbours if other.similarity >= _SIMILAR]
     if not similar:
-        return Text("-", style="dim")
-    return Text(", ".join(f"{other.name} ({other.similarity:.2f})" for other in similar))
-
-
-def _mark(is_causal: bool) -> Text:
-    from rich.text import Text
-
-    return Text("yes", style="bold green") if is_causal else Text("no", style="dim")
+        return _text("-", style="dim")
+    return _text(", ".join(f"{other.name} ({other.similarity:.2f})" for other in similar))
 
 
 def _aligned(values: list[float]) -> list[str]:

@@ -31,10 +31,7 @@ _PHRASES = (
     (r"or pass target=\w+\(missing='drop'\)", "or say --missing-target drop"),
     (r"or pass missing='ignore' to HSICLasso", "or say --missing ignore"),
     (r", or say what y is, as in target=Real\(\)", ", or say what it is with --kind"),
-    (
-        r"an object such as AlphaRatio\(0\.1\): pass None",
-        "ratio:0.1: leave --alpha out",
-    ),
+    (r"an object such as AlphaRatio\(0\.1\): pass None", "ratio:0.1: leave --alpha out"),
     (r", or pass an object such as \w+\([^)]*\)", ""),
     (r"\w+=\[[^]]*\] \((--[^)]*) on the command line\)", r"\1"),
 )

@@ -190,8 +190,11 @@ class Atoms:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""
         from hsiclasso.dependence._level_loops import sum_stored_levels
 
-        k = stored[0].size - 1
-        lowest, sums = np.empty(k), np.zeros((k, _MAX_LEVELS, len(self.rows)))
+        k, data = stored[0].size - 1, stored[2]
+        # at least zero is a level; most tables need far fewer levels than are allowed
+        span = data.max(initial=0.0) - data.min(initial=0.0)
+        lowest = np.empty(k)
+        sums = np.zeros((k, int(min(_MAX_LEVELS, span + 1)), len(self.rows)))
         sum_stored_levels(*stored, np.arange(k), self.by_sample, self.totals, lowest, sums)
         integers = np.flatnonzero(~np.isnan(lowest))
         n_levels = _n_levels(sums[integers])
@@ -200,8 +203,9 @@ class Atoms:
             some = integers[(n_levels > fewest) & (n_levels <= most)]
             fewest = most
             if some.size:
-                values = lowest[some, None] + np.arange(most)
-                made.append((some, self._columns(values, sums[some, :most])))
+                part = sums[some, :most]
+                values = lowest[some, None] + np.arange(part.shape[1])
+                made.append((some, self._columns(values, part)))
         return made
 
     def of_whole_numbers(self, values: FloatArray) -> AtomColumns:

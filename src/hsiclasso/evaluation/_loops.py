@@ -38,23 +38,11 @@ def newton_direction(
     design: FloatArray, transposed: FloatArray, probabilities: FloatArray, penalty: FloatArray,
     inverse: FloatArray, gradient: FloatArray, accuracy: float,
 ) -> FloatArray:  # fmt: skip
-    """Solve the Newton system by preconditioned conjugate gradients.
+    """Return the Newton direction (C, r), by preconditioned conjugate gradients.
 
-    Parameters
-    ----------
-    design, transposed : ndarray of shape (r, n) and (n, r)
-        Features of the samples.
-    probabilities : ndarray of shape (C, n)
-    penalty, inverse : ndarray of shape (r,)
-        Penalty, on the diagonal of the Hessian, and the inverse of the preconditioner.
-    gradient : ndarray of shape (C, r)
-    accuracy : float
-        Relative residual at which to end, in the norm of the preconditioner.
-
-    Returns
-    -------
-    ndarray of shape (C, r)
-        The Newton direction.
+    The features of the samples are `design` (r, n) and `transposed` (n, r), the `probabilities`
+    are (C, n). `penalty` (r,) is on the diagonal of the Hessian, `inverse` (r,) inverts the
+    preconditioner. In its norm, the relative residual ends at `accuracy`.
     """
     n_classes, r = gradient.shape
     direction, residual = np.zeros((n_classes, r)), -gradient

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hsiclasso._checks import check_choice, check_flag, check_positive
+from hsiclasso._checks import check_choice, check_flag, check_positive, is_positive
 from hsiclasso._types import AnyArray, FloatArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.evaluation.kernels import KERNELS, InputKernel, KernelName
@@ -175,11 +175,10 @@ class GivenModel(KernelModel):
                 f"width={self.width!r}, but kernel={kernel.name!r} has no width: leave it out, or "
                 "take kernel='gaussian'."
             )
-        if isinstance(self.width, str):
+        if not is_positive(self.width):
             raise InvalidInputError(
                 f"width={self.width!r} must be a finite number > 0, or 'median'."
             )
-        check_positive("width", self.width)
         return Grid(kernel, alphas, np.array([self.width], dtype=np.float64), None)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["redundancy_rate"]
@@ -41,18 +40,6 @@ def redundancy_rate(X: Any) -> float:
     >>> round(redundancy_rate(np.column_stack([x, (x - 1.5) ** 2])), 6)
     0.0
     """
-    table = _checked(X)
-    varies = np.ptp(table, axis=0) > 0
-    # divide by the largest entry first: squares then neither overflow nor vanish
-    scaled = table[:, varies] / np.abs(table[:, varies]).max(axis=0)
-    centred = scaled - scaled.mean(axis=0)
-    unit = centred / np.linalg.norm(centred, axis=0)
-    above = np.triu(np.abs(unit.T @ unit), 1)
-    m = table.shape[1]
-    return float(min(2 * above.sum() / (m * (m - 1)), 1.0))
-
-
-def _checked(X: Any) -> FloatArray:
     try:
         table = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
@@ -64,4 +51,11 @@ def _checked(X: Any) -> FloatArray:
         )
     if not np.isfinite(table).all():
         raise InvalidInputError("X has NaN or infinite entries: leave them out or fill them in.")
-    return table
+    varies = np.ptp(table, axis=0) > 0
+    # divide by the largest entry first: squares then neither overflow nor vanish
+    scaled = table[:, varies] / np.abs(table[:, varies]).max(axis=0)
+    centred = scaled - scaled.mean(axis=0)
+    unit = centred / np.linalg.norm(centred, axis=0)
+    above = np.triu(np.abs(unit.T @ unit), 1)
+    m = table.shape[1]
+    return float(min(2 * above.sum() / (m * (m - 1)), 1.0))

@@ -69,21 +69,12 @@ class _State:
     objective: float
 
 
-@dataclass(frozen=True)
-class _Solution:
-    weights: FloatArray
-    n_iter: int
-    gradient_norm: float
-    solved: bool
+#: Weights (C, r), Newton steps, norm of the gradient, and whether the tolerance was reached.
+_Solution = tuple[FloatArray, int, float, bool]
 
 
 def softmax_path(
-    spectrum: Spectrum,
-    codes: IntArray,
-    alphas: FloatArray,
-    *,
-    tol: float = 1e-4,
-    max_iter: int = 100,
+    spectrum: Spectrum, codes: IntArray, alphas: FloatArray, tol: float = 1e-4, max_iter: int = 100
 ) -> SoftmaxPath:
     r"""Solve for each penalty, from the largest down, each from the solutions before it.
 
@@ -94,24 +85,19 @@ def softmax_path(
     Newton steps.
     """
     problem, height = _pose(spectrum, codes, tol, max_iter)
-    before = [(np.inf, _start(problem, height))]
+    # at an infinite penalty, intercepts are all that is left
+    logs = np.log(problem.labels.mean(axis=1))
+    before = [(np.inf, np.outer(logs - logs.mean(), problem.penalty == 0) / height)]
     found: dict[int, _Solution] = {}
     for place in np.argsort(-alphas, kind="stable").tolist():
         alpha = float(alphas[place])
         posed = replace(problem, penalty=alpha * problem.penalty)
         found[place] = _solve(posed, _guess(posed, alpha, before))
-        before = [*before[-1:], (np.log(alpha), found[place].weights)]
-    solutions = [found[place] for place in range(alphas.size)]
-    weights = np.array([solution.weights for solution in solutions])
+        before = [*before[-1:], (np.log(alpha), found[place][0])]
+    by_place = (found[place] for place in range(alphas.size))
+    weights, *others = (np.array(part) for part in zip(*by_place, strict=True))
     r = spectrum.values.size
-    offsets = height * weights[:, :, r:].sum(axis=2)
-    return SoftmaxPath(
-        weights[:, :, :r],
-        offsets,
-        np.array([solution.n_iter for solution in solutions]),
-        np.array([solution.gradient_norm for solution in solutions]),
-        np.array([solution.solved for solution in solutions]),
-    )
+    return SoftmaxPath(weights[:, :, :r], height * weights[:, :, r:].sum(axis=2), *others)
 
 
 def _pose(spectrum: Spectrum, codes: IntArray, tol: float, max_iter: int) -> tuple[_Problem, float]:
@@ -126,12 +112,6 @@ def _pose(spectrum: Spectrum, codes: IntArray, tol: float, max_iter: int) -> tup
     transposed = np.ascontiguousarray(design.T)
     problem = _Problem(design, transposed, squares, labels, codes, penalty, tol, max_iter)
     return problem, height
-
-
-def _start(problem: _Problem, height: float) -> FloatArray:
-    """Return the solution at an infinite penalty: the intercepts alone."""
-    logs = np.log(problem.labels.mean(axis=1))
-    return np.outer(logs - logs.mean(), problem.penalty == 0) / height
 
 
 def _guess(problem: _Problem, alpha: float, before: list[tuple[float, FloatArray]]) -> _State:
@@ -154,7 +134,8 @@ def _solve(problem: _Problem, state: _State) -> _Solution:
         shrinkage = problem.penalty * state.weights
         misfit = (state.probabilities - problem.labels) / n
         gradient = misfit @ problem.transposed + shrinkage
-        size, goal = _norm(gradient), problem.tol * _norm(shrinkage)
+        size = float(np.linalg.norm(gradient))
+        goal = problem.tol * float(np.linalg.norm(shrinkage))
         solved = size <= max(goal, floor)
         if solved or step == problem.max_iter:
             break
@@ -164,7 +145,7 @@ def _solve(problem: _Problem, state: _State) -> _Solution:
         if further is None:
             break
         state = further
-    return _Solution(state.weights, step, size, solved)
+    return state.weights, step, size, solved
 
 
 def _state(problem: _Problem, weights: FloatArray) -> _State:
@@ -192,14 +173,9 @@ def _direction(
     curvature = max(_EPS, variety / (n_classes - 1))
     inverse = 1.0 / (curvature * problem.squares / n + problem.penalty)
     return newton_direction(
-        problem.design,
-        problem.transposed,
-        state.probabilities,
-        problem.penalty,
-        inverse,
-        gradient,
-        accuracy,
-    )
+        problem.design, problem.transposed, state.probabilities, problem.penalty, inverse,
+        gradient, accuracy,
+    )  # fmt: skip
 
 
 def _search(problem: _Problem, state: _State, direction: FloatArray, slope: float) -> _State | None:
@@ -212,7 +188,3 @@ def _search(problem: _Problem, state: _State, direction: FloatArray, slope: floa
             return further
         step *= 0.5
     return None
-
-
-def _norm(values: FloatArray) -> float:
-    return float(np.sqrt(np.vdot(values, values)))

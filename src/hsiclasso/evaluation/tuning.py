@@ -61,15 +61,13 @@ class Grid:
                 f"widths={widths!r} and width_factors={width_factors!r} both set the widths: give "
                 "one of them."
             )
-        factors = None
-        if kernel.has_width and widths is None:
-            given_factors = _FACTORS if width_factors is None else width_factors
-            factors = positive_grid("width_factors", given_factors)
+        if kernel.has_width and not asked:
+            width_factors = _FACTORS
         return Grid(
             kernel,
             positive_grid("alphas", _ALPHAS if alphas is None else alphas),
             None if widths is None else positive_grid("widths", widths),
-            factors,
+            None if width_factors is None else positive_grid("width_factors", width_factors),
         )
 
     def resolve(self, comparison: FloatArray) -> Widths:

@@ -193,8 +193,10 @@ def orthogonal_factors(
     turns = (vectors * scale[:, None, :]).transpose(0, 2, 1)
     made = []
     for c, rank in enumerate(ranks.tolist()):
-        # a single feature, such as a target with many samples, is turned in place, run by run
-        rows = phi[c, :rank] if len(phi) == 1 else np.empty((rank, phi.shape[2]))
+        # a single feature, such as a target with many samples, is turned in place, run by run,
+        # unless many rows would be kept in memory for nothing
+        in_place = len(phi) == 1 and 4 * rank >= 3 * phi.shape[1]
+        rows = phi[c, :rank] if in_place else np.empty((rank, phi.shape[2]))
         for start in range(0, phi.shape[2], _RUN):
             run = slice(start, start + _RUN)
             rows[:, run] = turns[c, :rank] @ phi[c, :, run]

@@ -9,20 +9,8 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import require
-from hsiclasso.plots.drawing import (
-    INK,
-    LINES,
-    QUIET,
-    SMALL,
-    TEXT,
-    empty,
-    few_ticks,
-    figure_height,
-    limits,
-    new_figure,
-    shorten,
-    tidy,
-)
+from hsiclasso.plots import drawing
+from hsiclasso.plots.drawing import INK, LINES, QUIET, SMALL, TEXT
 from hsiclasso.solvers import SolutionPath
 
 if TYPE_CHECKING:
@@ -64,11 +52,11 @@ def plot_path(
     4
     """
     if ax is None:
-        ax = new_figure((7.5, figure_height(0))).add_subplot()
-    tidy(ax, "penalty, decreasing")
+        ax = drawing.new_figure((7.5, drawing.figure_height(0))).add_subplot()
+    drawing.tidy(ax, "penalty, decreasing")
     ax.set_ylabel("weight", fontsize=TEXT, color=INK)
     if path.entered.size == 0:
-        return empty(ax)
+        return drawing.empty(ax)
     alphas, weights = _curves(path)
     solution = path.breakpoints[-1]
     order = np.lexsort((solution.indices, -np.abs(solution.weights)))
@@ -82,8 +70,9 @@ def plot_path(
     if n_quiet := path.entered.size - len(labelled):
         ax.set_xlabel(f"penalty, decreasing (grey: {n_quiet} more)")
     _log_ticks(ax, float(alphas[0]), float(alphas[-1]))
-    ax.set_ylim(limits([v for curve in weights.values() for v in (curve.min(), curve.max())]))
-    few_ticks(ax.yaxis)
+    extremes = [v for curve in weights.values() for v in (curve.min(), curve.max())]
+    ax.set_ylim(drawing.limits(extremes))
+    drawing.few_ticks(ax.yaxis)
     _label_ends(ax, [_name(names, k) for k in labelled], [weights[k][-1] for k in labelled])
     return ax
 
@@ -123,7 +112,7 @@ def _log_ticks(ax: Axes, highest: float, lowest: float) -> None:
     ratio = highest / lowest
     if ratio < 10:
         ax.xaxis.set_minor_locator(ticker.NullLocator())
-        few_ticks(ax.xaxis)
+        drawing.few_ticks(ax.xaxis)
         return
     ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if ratio < 200 else (1,)))
     ax.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
@@ -140,7 +129,7 @@ def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
     for rank, (label, share, height) in enumerate(zip(labels, shares, heights, strict=True)):
         color = LINES[rank % len(LINES)]
         ax.annotate(
-            shorten(label),
+            drawing.shorten(label),
             xy=(1.0, float(share)),
             xytext=(1.05, height),
             xycoords="axes fraction",

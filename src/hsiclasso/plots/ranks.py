@@ -10,19 +10,8 @@ import numpy as np
 
 from hsiclasso._types import IntArray
 from hsiclasso.errors import InvalidInputError, require
-from hsiclasso.plots.drawing import (
-    BAR,
-    FEW,
-    INK,
-    SMALL,
-    TEXT,
-    empty,
-    figure_height,
-    name_rows,
-    new_figure,
-    shorten,
-    title,
-)
+from hsiclasso.plots import drawing
+from hsiclasso.plots.drawing import BAR, FEW, INK, SMALL, TEXT
 from hsiclasso.plots.files import write_figure
 
 if TYPE_CHECKING:
@@ -69,12 +58,12 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None, *, max_features: 
     ranks = comparison.ranks()
     names, n_columns = list(ranks)[:max_features], len(comparison.ran)
     if ax is None:
-        size = (2.8 + 0.42 * max(n_columns, FEW), figure_height(len(names)))
-        ax = new_figure(size).add_subplot()
+        size = (2.8 + 0.42 * max(n_columns, FEW), drawing.figure_height(len(names)))
+        ax = drawing.new_figure(size).add_subplot()
     for spine in ax.spines.values():
         spine.set_visible(False)
     if not names:
-        return empty(ax)
+        return drawing.empty(ax)
     places = np.array(
         [[ranks[name].get(outcome.method, 0) for outcome in comparison.ran] for name in names]
     )
@@ -82,7 +71,7 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None, *, max_features: 
     for row, name in enumerate(names):
         votes: dict[str, Any] = {"ha": "center", "va": "center", "fontweight": "bold"}
         ax.text(n_columns + 0.1, row, str(len(ranks[name])), fontsize=TEXT, color=INK, **votes)
-    name_rows(ax, names)
+    drawing.name_rows(ax, names)
     ax.tick_params(axis="y", colors=INK)
     _name_columns(ax, [outcome.title for outcome in comparison.ran])
     ax.set_xlim(-0.5, n_columns + 0.6)
@@ -109,7 +98,7 @@ def save_ranks(comparison: Comparison, file: str | os.PathLike[str]) -> None:
 def _titled_ranks(comparison: Comparison) -> Figure:
     figure = plot_ranks(comparison).figure
     n_ran, n_all = len(comparison.ran), len(comparison.outcomes)
-    title(
+    drawing.title(
         figure,
         f"{comparison.n_requested} of {comparison.n_features:,} features by each of "
         f"{n_ran if n_ran == n_all else f'{n_ran} (of {n_all})'} methods, "
@@ -137,7 +126,7 @@ def _cells(ax: Axes, places: IntArray, worst: int) -> None:
 def _name_columns(ax: Axes, titles: Sequence[str]) -> None:
     """Name the columns of a grid along its top, with room for the votes."""
     at = [*range(len(titles)), len(titles) + 0.1]
-    labels = [*(shorten(title) for title in titles), "votes"]
+    labels = [*(drawing.shorten(title) for title in titles), "votes"]
     ax.xaxis.tick_top()
     ax.set_xticks(at, labels=labels, fontsize=SMALL, parse_math=False)
     ax.tick_params(axis="x", length=0)

@@ -9,23 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.plots.drawing import (
-    BAR,
-    FEW,
-    INK,
-    LINES,
-    QUIET,
-    SMALL,
-    TEXT,
-    empty,
-    figure_height,
-    limits,
-    name_rows,
-    new_figure,
-    shorten,
-    tidy,
-    title,
-)
+from hsiclasso.plots import drawing
+from hsiclasso.plots.drawing import BAR, FEW, INK, LINES, QUIET, SMALL, TEXT
 from hsiclasso.plots.files import write_figure
 from hsiclasso.plots.path import plot_path
 from hsiclasso.selectors import SelectionResult
@@ -65,16 +50,16 @@ def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
     """
     k = len(result.features)
     if ax is None:
-        ax = new_figure((7.0, figure_height(k))).add_subplot()
-    tidy(ax, "weight")
+        ax = drawing.new_figure((7.0, drawing.figure_height(k))).add_subplot()
+    drawing.tidy(ax, "weight")
     if k == 0:
-        return empty(ax)
+        return drawing.empty(ax)
     weights = [feature.weight for feature in result.features]
     rows = np.arange(k)
     ax.barh(rows, weights, height=0.66, color=BAR, zorder=2)
-    name_rows(ax, result.names)
+    drawing.name_rows(ax, result.names)
     ax.set_ylim(max(k, FEW) - 0.4, -0.6)
-    ax.set_xlim(limits(weights))
+    ax.set_xlim(drawing.limits(weights))
     ax.xaxis.label.set_color(BAR)
     _dots(ax, rows, [feature.relevance for feature in result.features])
     return ax
@@ -123,24 +108,17 @@ def plot_comparison(
         raise InvalidInputError(f"marked={marked!r} is one text: pass a list of feature names.")
     names = list(dict.fromkeys(name for result in results.values() for name in result.names))
     if ax is None:
-        ax = new_figure((7.0, _comparison_height(len(names), len(results)))).add_subplot()
-    tidy(ax, "weight")
+        ax = drawing.new_figure((7.0, _comparison_height(len(names), len(results)))).add_subplot()
+    drawing.tidy(ax, "weight")
     if not names:
-        return empty(ax)
+        return drawing.empty(ax)
     bars = _bars_beside(ax, names, results)
     bands = _bands(ax, [row for row, name in enumerate(names) if name in marked], marked_label)
-    name_rows(ax, names, marked)
+    drawing.name_rows(ax, names, marked)
     ax.set_ylim(max(len(names), FEW) - 0.4, -0.6)
-    ax.set_xlim(limits([f.weight for result in results.values() for f in result.features]))
-    ax.legend(
-        handles=[*bars, *bands[:1]],
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2,
-        frameon=False,
-        fontsize=TEXT,
-        labelcolor=INK,
-    )
+    ax.set_xlim(drawing.limits([f.weight for result in results.values() for f in result.features]))
+    look: dict[str, Any] = {"ncols": 2, "frameon": False, "fontsize": TEXT, "labelcolor": INK}
+    ax.legend(handles=[*bars, *bands[:1]], loc="lower left", bbox_to_anchor=(0, 1), **look)
     return ax
 
 
@@ -165,12 +143,12 @@ def draw_result(result: SelectionResult) -> Figure:
     'HSIC Lasso, target: real. 4 of 20 columns selected on 100 samples'
     """
     k, method, data = len(result.features), result.method, result.data
-    figure = new_figure((13.0, figure_height(k)))
+    figure = drawing.new_figure((13.0, drawing.figure_height(k)))
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     plot_selection(result, left)
     names = {feature.index: feature.name for feature in result.features}
     plot_path(result.path, names, right)
-    title(
+    drawing.title(
         figure,
         f"{method.name}, target: {method.target}. {k} of {data.n_columns:,} columns selected on "
         f"{data.n_samples:,} samples",
@@ -201,7 +179,7 @@ def _dots(ax: Axes, rows: np.ndarray[Any, Any], relevance: list[float]) -> None:
     top = ax.twiny()
     top.plot(relevance, rows, "o", color=_DOT, markeredgecolor="white", markersize=7, zorder=4)
     # Zero of the dots lies above zero of the bars.
-    (left, right), (low, high) = ax.get_xlim(), limits(relevance)
+    (left, right), (low, high) = ax.get_xlim(), drawing.limits(relevance)
     scale = max(high / right, low / left if left < 0 else 0.0)
     top.set_xlim(min(scale * left, low), scale * right)
     top.set_xlabel("relevance (dots)", fontsize=TEXT, color=_DOT)
@@ -220,14 +198,14 @@ def _bars_beside(ax: Axes, names: list[str], results: Mapping[str, SelectionResu
         rows = np.array([row_of[name] for name in result.names], dtype=np.float64)
         centres = rows - 0.4 + (i + 0.5) * thick
         weights = [feature.weight for feature in result.features]
-        look: dict[str, Any] = {"color": LINES[i % len(LINES)], "label": shorten(label, 40)}
+        look: dict[str, Any] = {"color": LINES[i % len(LINES)], "label": drawing.shorten(label, 40)}
         bars.append(ax.barh(centres, weights, height=thick, zorder=2, **look))
     return bars
 
 
 def _bands(ax: Axes, rows: Sequence[int], label: str) -> list[Any]:
     """Lay a pale band under rows."""
-    look: dict[str, Any] = {"color": _MARK, "linewidth": 0, "label": shorten(label, 40)}
+    look: dict[str, Any] = {"color": _MARK, "linewidth": 0, "label": drawing.shorten(label, 40)}
     return [ax.axhspan(row - 0.5, row + 0.5, zorder=0, **look) for row in rows]
 
 
