@@ -1,7 +1,9 @@
 """Station 1: input -> blocks of named columns. Files are read by `hsiclasso.data.files`."""
 
+from hsiclasso.data.door import as_source, is_source
 from hsiclasso.data.rows import RowSubset
-from hsiclasso.data.sources import Kind, Missing, Source, Stored, as_source, check_finite, is_source
+from hsiclasso.data.sources import Kind, Missing, Source, Stored, check_finite
+from hsiclasso.data.stored import is_stored_array
 from hsiclasso.data.synthetic import make_copies, make_data1, make_data2
 
 __all__ = [
@@ -13,6 +15,7 @@ __all__ = [
     "as_source",
     "check_finite",
     "is_source",
+    "is_stored_array",
     "make_copies",
     "make_data1",
     "make_data2",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray, IntArray
 
-__all__ = ["Kind", "Missing", "Source", "Stored"]
+__all__ = ["Kind", "Missing", "Source", "Stored", "WrappedSource"]
 
 #: What a column holds.
 Kind = Literal["number", "bool", "category", "text"]
@@ -87,8 +87,73 @@ class Source:
         """Number of entries that are stored."""
         return self.n_samples * self.n_features
 
+    def chunks(self, size: int) -> list[slice] | None:
+        """Cut the columns into chunks of about `size` bytes, each of which `load` reads at once.
+
+        None if the table is in memory.
+        """
+        return None
+
+    def load(self, columns: slice) -> Source:
+        """Read adjacent columns of a table that is not in memory."""
+        raise NotImplementedError
+
     def runs(self) -> Iterator[slice]:
         """Cut the columns into runs that are cheap to read at once."""
         step = max(1, _RUN_ENTRIES // max(1, self.n_samples))
         for start in range(0, self.n_features, step):
             yield slice(start, min(start + step, self.n_features))
+
+
+class WrappedSource(Source):
+    """A table on top of another one, with the same columns; a subclass changes some of it."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.n_samples, self.n_features = source.n_samples, source.n_features
+
+    def name(self, column: int) -> str:
+        """Name of one column."""
+        return self._source.name(column)
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return self._source.kind(column)
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        return self._source.uniform_kind
+
+    def dtype_name(self, column: int) -> str:
+        """Name of the dtype of one column."""
+        return self._source.dtype_name(column)
+
+    def categories(self, column: int) -> list[Any] | None:
+        """Labels of the codes in the table below, None for columns without."""
+        return self._source.categories(column)
+
+    def block(self, columns: Columns) -> FloatArray:
+        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        return self._source.block(columns)
+
+    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
+        """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
+        return self._source.levels(columns)
+
+    def stored(self, columns: Columns) -> Stored | None:
+        """Return the compressed columns of a sparse table, None for others."""
+        return self._source.stored(columns)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of entries that are stored."""
+        return self._source.n_stored
+
+    def chunks(self, size: int) -> list[slice] | None:
+        """Cut the columns into chunks of about `size` bytes; None if the table is in memory."""
+        return self._source.chunks(size)
+
+    def load(self, columns: slice) -> Source:
+        """Read adjacent columns of a table that is not in memory."""
+        return self._source.load(columns)

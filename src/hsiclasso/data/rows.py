@@ -10,13 +10,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from hsiclasso._types import Columns, FloatArray, IntArray
-from hsiclasso.data.base import Kind, Source, Stored
+from hsiclasso.data.base import Source, Stored, WrappedSource
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["RowSubset"]
 
 
-class RowSubset(Source):
+class RowSubset(WrappedSource):
     """Some rows of another source, in any order.
 
     Parameters
@@ -40,32 +40,12 @@ class RowSubset(Source):
 
     def __init__(self, source: Source, rows: npt.ArrayLike) -> None:
         chosen = _as_rows(rows, source.n_samples)
-        self._source: Source = source
         self._rows: IntArray = chosen
         if isinstance(source, RowSubset):  # take rows of the table, not rows of rows
-            self._source, self._rows = source._source, source._rows[chosen]
-        self.n_samples, self.n_features = chosen.size, source.n_features
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._source.name(column)
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._source.kind(column)
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        return self._source.uniform_kind
-
-    def dtype_name(self, column: int) -> str:
-        """Name of the dtype of one column."""
-        return self._source.dtype_name(column)
-
-    def categories(self, column: int) -> list[Any] | None:
-        """Labels of the codes in the full table, None for columns without."""
-        return self._source.categories(column)
+            self._rows = source._rows[chosen]
+            source = source._source
+        super().__init__(source)
+        self.n_samples = chosen.size
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
@@ -98,6 +78,10 @@ class RowSubset(Source):
             stored = self._source.stored(run)
             total += 0 if stored is None else int(times[stored[1]].sum())
         return total
+
+    def load(self, columns: slice) -> Source:
+        """Read adjacent columns into memory."""
+        return RowSubset(self._source.load(columns), self._rows)
 
     def _take(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Rows of an array, in the memory order of the array."""

@@ -1,4 +1,4 @@
-"""Tables of any kind, read as blocks of columns by ``as_source(X)``.
+"""Tables in memory: arrays, sparse matrices and frames, read as blocks of columns.
 
 A source never copies its input as a whole and never writes to it: ``block`` returns a fresh
 float64 array that the caller owns.
@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 
 from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Kind, Missing, Source, Stored
@@ -26,15 +25,14 @@ __all__ = [
     "Source",
     "SparseSource",
     "Stored",
-    "as_source",
+    "UniformSource",
     "check_finite",
-    "is_source",
     "refuse_value",
     "sum_is_finite",
 ]
 
 
-class _UniformSource(Source):
+class UniformSource(Source):
     """A table whose columns all have the same dtype."""
 
     def __init__(
@@ -62,7 +60,7 @@ class _UniformSource(Source):
         return str(self._dtype.name)
 
 
-class ArraySource(_UniformSource):
+class ArraySource(UniformSource):
     """Columns of a NumPy array of any real dtype and memory order.
 
     Parameters
@@ -93,7 +91,7 @@ class ArraySource(_UniformSource):
         out[:] = self._array[:, columns]
 
 
-class SparseSource(_UniformSource):
+class SparseSource(UniformSource):
     """Columns of a SciPy sparse matrix, made dense block by block.
 
     Parameters
@@ -129,50 +127,6 @@ class SparseSource(_UniformSource):
         return int(self._matrix.nnz)
 
 
-def as_source(X: Any, *, min_samples: int = 3) -> Source:
-    """Turn a table of any supported kind into a source of column blocks.
-
-    Parameters
-    ----------
-    X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix or array-like
-        Table of shape (n_samples, n_features). A source is returned as it is.
-    min_samples : int, default=3
-        Least number of rows; 3 to measure dependence, 1 to apply what was learnt.
-
-    Returns
-    -------
-    Source
-        Blocks of columns on demand; ``X`` is neither copied as a whole nor written to.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> source = as_source(np.arange(6.0).reshape(3, 2))
-    >>> source.n_samples, source.n_features, source.name(1)
-    (3, 2, 'x1')
-    >>> source.block(slice(1, 2)).ravel()
-    array([1., 3., 5.])
-    """
-    if isinstance(X, Source):
-        return X
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        frame = FrameSource(X)
-        _check_size(frame, min_samples)
-        return frame
-    options = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
-    if sparse.issparse(X):
-        source: Source = SparseSource(check_array(X, accept_sparse=True, **options))
-    else:
-        source = ArraySource(_as_numeric_array(X, options))
-    _check_size(source, min_samples)
-    return source
-
-
-def is_source(X: Any) -> bool:
-    """Whether a table is already a source."""
-    return isinstance(X, Source)
-
-
 def check_finite(source: Source, *, ignore: bool = False) -> None:
     """Raise if the table holds infinity or missing values, naming the first such column.
 
@@ -185,7 +139,7 @@ def check_finite(source: Source, *, ignore: bool = False) -> None:
 
     Examples
     --------
-    >>> table = as_source([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]])
+    >>> table = ArraySource(np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0]]))
     >>> check_finite(table, ignore=True)
     """
     for run in source.runs():
@@ -223,29 +177,3 @@ def refuse_value(name: str, value: float, ignore: bool) -> NoReturn:
         f"Input X contains NaN or inf: the first is {what} in column {name!r}; every value must "
         f"be finite: impute or drop the rows or columns concerned{instead}."
     )
-
-
-def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:
-    try:
-        return np.asarray(check_array(X, dtype="numeric", copy=False, **options))
-    except ValueError as error:
-        if not any(words in str(error) for words in ("could not convert", "bytes/strings")):
-            raise
-        raise InvalidInputError(
-            f"X holds values that are not numbers ({error}); features must be numbers: drop "
-            "such columns or encode them first, or pass a pandas or polars frame."
-        ) from error
-
-
-def _check_size(source: Source, min_samples: int) -> None:
-    shape = (source.n_samples, source.n_features)
-    if source.n_features < 1:
-        raise InvalidInputError(
-            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
-        )
-    if source.n_samples < min_samples:
-        raise InvalidInputError(
-            f"n_samples={source.n_samples} (X has shape {shape}), but dependence can only be "
-            f"measured on {min_samples} samples or more: add rows, or transpose X if samples are "
-            "columns."
-        )

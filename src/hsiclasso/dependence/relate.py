@@ -16,6 +16,7 @@ from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
 from hsiclasso.dependence.screening import Screened, ScreeningPass, can_be_screened
+from hsiclasso.dependence.streaming import StreamedPass, can_be_streamed
 from hsiclasso.dependence.tables import TableProducts, can_be_tabulated
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
@@ -68,13 +69,24 @@ def relate(
     Problem
         Relevance, and redundancy on demand.
     """
-    work = RelevancePass(features, target, measure)
+    exact = RelevancePass(features, target, measure)
     runner = runner or Threads(n_threads)
-    if screen and can_be_screened(features, target, measure):
-        parts = list(_run(ScreeningPass(work), runner, progress, "relevance"))
-        return Problem(work, Screened.together(parts), runner, n_threads, screen)
-    result = PassResult.together(list(_run(work, runner, progress, "relevance")))
-    return Problem(work, Screened.exactly(result), runner, n_threads)
+    is_screened = screen > 0 and can_be_screened(features, target, measure)
+    work = ScreeningPass(exact) if is_screened else exact
+    found, features = _scan(work, runner, progress, "relevance", screen)
+    return Problem(exact.on(features), found, runner, n_threads, screen if is_screened else 1)
+
+
+def _scan(
+    work: RelevancePass | ScreeningPass, runner: Runner, progress: Progress | None, stage: str,
+    n_exact: int,
+) -> tuple[Screened, Features]:  # fmt: skip
+    """Pass over the table; return the results, and the features with columns that are held."""
+    if can_be_streamed(work.features):
+        streamed = StreamedPass(work, n_exact)
+        return streamed.together(_run(streamed, runner, progress, stage))
+    parts = [Screened.of(part) for part in _run(work, runner, progress, stage)]
+    return Screened.together(parts), work.features
 
 
 def _products(
@@ -247,6 +259,6 @@ class Problem:
             passes.append((factored, together(rows)))
         for which, target in passes:
             work = RelevancePass(features, target, measure)
-            parts = list(_run(work, self._runner, progress, "neighbours"))
-            out[:, which] = PassResult.together(parts).relevance
+            found, _ = _scan(work, self._runner, progress, "neighbours", 1)
+            out[:, which] = found.result.relevance
         return out

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -87,6 +88,13 @@ class RelevancePass:
         no_columns = slice(0, 0)  # ask for the storage only, read nothing
         self.has_levels = target.factored and features.source.levels(no_columns) is not None
         self.is_sparse = target.factored and features.source.stored(no_columns) is not None
+
+    def on(self, features: Features) -> RelevancePass:
+        """Return the same pass for other features on the same samples."""
+        _ = self.rows if self.target.factored else None  # made once for all copies
+        made = copy(self)
+        made.features = features
+        return made
 
     def _check_recursions(self) -> None:
         """Raise if a Laplace kernel would need factors of full rank for too many samples."""

@@ -18,6 +18,7 @@ The rows of the target are centred. Therefore the columns need not be centred.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,10 +63,12 @@ class Screened:
     exact: BoolArray
 
     @classmethod
-    def exactly(cls, result: PassResult) -> Screened:
-        """Return the results of features that were all related exactly."""
-        relevance = result.relevance[:, 0].copy()
-        return cls(result, relevance, np.ones(relevance.size, dtype=bool))
+    def of(cls, found: PassResult | Screened) -> Screened:
+        """Return results; those of a `RelevancePass` are exact."""
+        if isinstance(found, Screened):
+            return found
+        relevance = found.relevance[:, 0].copy()
+        return cls(found, relevance, np.ones(relevance.size, dtype=bool))
 
     @classmethod
     def together(cls, parts: list[Screened]) -> Screened:
@@ -121,6 +124,12 @@ class ScreeningPass:
         self.dense = _in_lanes(dense * samples.root)
         self.split = rows
         self.tail = _in_lanes(rows.sparse)
+
+    def on(self, features: Features) -> ScreeningPass:
+        """Return the same pass for other features on the same samples."""
+        made = copy(self)
+        made.features, made.exact = features, self.exact.on(features)
+        return made
 
     def blocks(self) -> list[slice]:
         """Cut the features into blocks; each block is read at once."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_whole
 from hsiclasso._types import BoolArray, IntArray
-from hsiclasso.data import as_source, is_source
+from hsiclasso.data import as_source, is_source, is_stored_array
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.pipeline import Selection, select
@@ -36,6 +36,24 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.selected_] = True
         return mask
+
+    def transform(self, X: Any) -> Any:
+        """Return the table with the selected columns only, in the order of the table.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Of an array that is not in memory, only the selected columns are read.
+
+        Returns
+        -------
+        table of shape (n_samples, n_selected)
+        """
+        if not is_stored_array(X):
+            return super().transform(X)
+        mask, source = self._get_support_mask(), as_source(X, min_samples=1)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return source.block(np.flatnonzero(mask))
 
 
 class HSICLasso(ColumnSelector):
@@ -189,6 +207,7 @@ class HSICLasso(ColumnSelector):
         ----------
         X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
             Numbers, booleans, categories or text. Neither copied as a whole nor written to.
+            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks.
         y : array-like
             Target: one value per sample, a table of outputs or labels, times and events, or a
             matrix between samples; see `target`.

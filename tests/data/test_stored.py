@@ -1,0 +1,131 @@
+"""Arrays outside memory: memory-mapped, HDF5 and Zarr."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from hsiclasso import HSICLasso, InvalidInputError, make_data1
+from hsiclasso.data import RowSubset, as_source
+from hsiclasso.data.stored import HeldColumns, StoredArray
+
+
+def memmap(array, folder, order):
+    path = folder / "table.npy"
+    np.save(path, np.asarray(array, order=order))
+    return np.load(path, mmap_mode="r")
+
+
+def hdf5(array, folder, **options):
+    h5py = pytest.importorskip("h5py")
+    return h5py.File(folder / "table.h5", "w").create_dataset("X", data=array, **options)
+
+
+def zarr(array, folder, chunks):
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(
+        folder / "table.zarr", shape=array.shape, dtype=array.dtype, chunks=chunks
+    )
+    made[:] = array
+    return made
+
+
+STORES = {
+    "rows of a file": lambda array, folder: memmap(array, folder, "C"),
+    "columns of a file": lambda array, folder: memmap(array, folder, "F"),
+    "HDF5": hdf5,
+    "HDF5, chunks": lambda array, folder: hdf5(array, folder, chunks=(50, 8), compression="gzip"),
+    "Zarr, columns": lambda array, folder: zarr(array, folder, (len(array), 8)),
+    "Zarr, both": lambda array, folder: zarr(array, folder, (64, 5)),
+}
+
+
+@pytest.fixture(params=sorted(STORES))
+def store(request, tmp_path):
+    def make(array):
+        return STORES[request.param](array, tmp_path)
+
+    return make
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint8", "bool"])
+def test_blocks(store, dtype, rng):
+    array = (4 * rng.random((90, 23))).astype(dtype)
+    source, expected = as_source(store(array)), as_source(array)
+    assert isinstance(source, StoredArray)
+    assert (source.n_samples, source.n_features, source.name(3)) == (90, 23, "x3")
+    assert source.kind(0) == expected.kind(0)
+    assert source.dtype_name(0) == dtype
+    for columns in (slice(0, 23), slice(4, 9), slice(0, 0), np.array([20, 3, 3, 11])):
+        block = source.block(columns)
+        assert block.flags.f_contiguous
+        np.testing.assert_array_equal(block, expected.block(columns))
+        levels = expected.levels(columns)
+        if levels is None:
+            assert source.levels(columns) is None
+        else:
+            np.testing.assert_array_equal(source.levels(columns), levels)
+            assert source.levels(columns).dtype == levels.dtype
+
+
+def test_chunks_cover_the_columns(store, rng):
+    array = rng.random((90, 23))
+    source = as_source(store(array))
+    for size in (1, 90 * 8 * 3, 10**9):
+        chunks = source.chunks(size)
+        assert [chunk.start for chunk in chunks[1:]] == [chunk.stop for chunk in chunks[:-1]]
+        assert (chunks[0].start, chunks[-1].stop) == (0, 23)
+        for chunk in chunks:
+            part = source.load(chunk)
+            assert part.chunks(size) is None
+            assert part.name(0) == f"x{chunk.start}"
+            np.testing.assert_array_equal(part.block(slice(None)), array[:, chunk])
+
+
+def test_selection(store):
+    X, y, _ = make_data1(200, 64, random_state=0)
+    found, expected = HSICLasso(4).fit(store(X), y), HSICLasso(4).fit(X, y)
+    assert found.selected_.tolist() == expected.selected_.tolist()
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12)
+    assert found.n_features_in_ == 64
+
+
+def test_transform_reads_the_selected_columns_only(store):
+    X, y, _ = make_data1(200, 64, random_state=0)
+    made = store(X)
+    selector = HSICLasso(4).fit(made, y)
+    np.testing.assert_array_equal(selector.transform(made), X[:, np.sort(selector.selected_)])
+    with pytest.raises(ValueError, match="X has 63 features, but HSICLasso is expecting 64"):
+        selector.transform(X[:, :63])
+
+
+def test_some_rows_of_a_stored_table(store, rng):
+    array = rng.random((90, 23))
+    source, rows = as_source(store(array)), np.array([5, 80, 5])
+    subset = RowSubset(source, rows)
+    assert subset.chunks(10**6) == source.chunks(10**6)
+    np.testing.assert_array_equal(subset.load(slice(3, 8)).block(slice(0, 5)), array[rows, 3:8])
+
+
+def test_held_columns(rng):
+    array = rng.random((10, 6))
+    source = HeldColumns(as_source(array), {2: np.arange(10.0), 4: np.zeros(10)})
+    expected = array.copy()
+    expected[:, 2], expected[:, 4] = np.arange(10.0), 0.0
+    for columns in (slice(0, 6), slice(0, 2), np.array([4, 2]), np.array([5, 2, 0])):
+        np.testing.assert_array_equal(source.block(columns), expected[:, columns])
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.zeros((3, 4, 2)), "X has shape (3, 4, 2), but a table has two dimensions"),
+        (np.zeros((5, 4), dtype=complex), "X has dtype complex128, but columns of an array must"),
+        (np.zeros((2, 4)), "n_samples=2 (X has shape (2, 4)), but dependence can only"),
+    ],
+)
+def test_what_is_no_table(array, words, tmp_path):
+    with pytest.raises(InvalidInputError, match=re.escape(words)):
+        as_source(memmap(array, tmp_path, "C"))

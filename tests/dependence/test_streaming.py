@@ -1,0 +1,139 @@
+"""Tables that are not in memory: the same results, each chunk read once, bounded memory."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from hsiclasso import Delta, Gaussian, HSICLasso, Ignore, InvalidInputError, NOCCOLasso, make_data2
+from hsiclasso.data.stored import StoredArray
+from hsiclasso.dependence import streaming
+
+N, D = 300, 60
+
+
+class Store:
+    """An array that counts how often each of its chunks is read."""
+
+    def __init__(self, array, width=7):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.chunks = (len(array), width)
+        self.read = Counter()
+
+    def __getitem__(self, key):
+        rows, columns = key
+        assert rows == slice(None)
+        part = range(self.shape[1])[columns]
+        self.read.update(range(part.start // self.chunks[1], (part.stop - 1) // self.chunks[1] + 1))
+        return self.array[:, columns].copy()
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, _ = make_data2(N, D, shuffle=True, random_state=0)
+    return X, y
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch):
+    monkeypatch.setattr(streaming, "_CHUNK_BYTES", 14 * 8 * N)
+
+
+def assert_same(found, expected):
+    assert found.selected_.tolist() == expected.selected_.tolist()
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12, atol=0)
+    np.testing.assert_allclose(found.relevance_, expected.relevance_, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(found.n_observed_, expected.n_observed_)
+    assert found.result_.certificate.duality_gap <= 1e-9
+
+
+CASES = {
+    "screened": HSICLasso(5),
+    "exact": HSICLasso(5, gram_error=1e-9),
+    "normalised": HSICLasso(5, measure="nhsic"),
+    "nocco": NOCCOLasso(5),
+    "laplace": HSICLasso(5, kernel="laplace"),
+    "kernels by column": HSICLasso(5, kernel={"x3": Delta(), "x40": Gaussian(0.5)}),
+    "covariate": HSICLasso(5, covariates=["x7"]),
+    "excluded": HSICLasso(5, exclude=["x0", "x59"], keep=["x30"]),
+    "joint": HSICLasso(5, joint={"both": ["x1", "x50"]}),
+    "neighbours": HSICLasso(5, n_neighbors=3),
+    "one thread": HSICLasso(5, n_jobs=1),
+    "missing": HSICLasso(5, missing=Ignore(0.5)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_streamed_like_in_memory(case, data, rng):
+    X, y = data
+    if case == "missing":
+        X = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    selector = CASES[case]
+    store = Store(X)
+    found = selector.fit(StoredArray(store), y)
+    found = {
+        name: getattr(found, name)
+        for name in ("selected_", "coef_", "relevance_", "n_observed_", "result_")
+    }
+    expected = selector.fit(X, y)
+    assert_same(type("Found", (), found), expected)
+    assert [f.neighbours for f in found["result_"].features] == [
+        f.neighbours for f in expected.result_.features
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint8", "int32", "bool"])
+def test_dtypes(dtype, data):
+    X, y = data
+    X = (X > 0).astype(bool) if dtype == "bool" else np.abs(np.round(2 * X)).astype(dtype)
+    assert_same(HSICLasso(5).fit(StoredArray(Store(X)), y), HSICLasso(5).fit(X, y))
+
+
+def test_samples_without_weight_or_target(data, rng):
+    X, y = data
+    weights = rng.integers(0, 3, N).astype(float)
+    found = HSICLasso(5).fit(StoredArray(Store(X)), y, sample_weight=weights)
+    assert_same(found, HSICLasso(5).fit(X, y, sample_weight=weights))
+
+
+@pytest.mark.parametrize("width", [1, 7, 16, 60])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_chunk_is_read_once(width, n_jobs, data):
+    """Also the candidates: their columns were held when the chunk was read."""
+    X, y = data
+    store = Store(X, width)
+    HSICLasso(5, n_jobs=n_jobs).fit(StoredArray(store), y)
+    assert store.read == Counter(range(-(-D // width)))
+
+
+def test_what_is_not_held_is_read_again(data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(streaming, "_LEAST_HELD", 0)
+    monkeypatch.setattr(streaming, "_HELD_EACH", 0)
+    monkeypatch.setattr(streaming, "_HELD_BYTES", 2 * 8 * N)
+    store = Store(X)
+    found = HSICLasso(5).fit(StoredArray(store), y)
+    assert_same(found, HSICLasso(5).fit(X, y))
+    assert store.read.total() > -(-D // 7)
+
+
+@pytest.mark.parametrize("columns", [(50, 20), (20, 50)])
+def test_the_first_bad_column_is_named(columns, data):
+    X, y = data[0].copy(), data[1]
+    for column in columns:
+        X[5, column] = np.nan
+    with pytest.raises(InvalidInputError, match=re.escape("NaN in column 'x20'")):
+        HSICLasso(5).fit(StoredArray(Store(X)), y)
+
+
+def test_progress_reaches_the_end(data):
+    X, y = data
+    seen = []
+    HSICLasso(3).fit(StoredArray(Store(X)), y, progress=lambda *told: seen.append(told))
+    done = [count for stage, count, total in seen if stage == "relevance"]
+    assert done == sorted(done)
+    assert done[-1] == D
+    assert len(done) > 3
