@@ -94,9 +94,11 @@ def test_selection(store):
 
 def test_transform_reads_the_selected_columns_only(store):
     X, y, _ = make_data1(200, 64, random_state=0)
-    made = store(X)
+    made = store(X.astype(np.float32))
     selector = HSICLasso(4).fit(made, y)
-    np.testing.assert_array_equal(selector.transform(made), X[:, np.sort(selector.selected_)])
+    found, expected = selector.transform(made), X[:, np.sort(selector.selected_)]
+    np.testing.assert_array_equal(found, expected.astype(np.float32))
+    assert found.dtype == np.float32
     with pytest.raises(ValueError, match="X has 63 features, but HSICLasso is expecting 64"):
         selector.transform(X[:, :63])
 

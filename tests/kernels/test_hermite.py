@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso.kernels._products import HEIGHT
+from hsiclasso.kernels.base import TILE
 from hsiclasso.kernels.hermite import (
     BINS_PER_UNIT,
     BULK_SHARE,
@@ -55,8 +55,8 @@ def test_the_choice_keeps_its_promise_with_the_fewest_features(share, only, rng)
         choices = left if only is None else left[only : only + 1]
         fewest = (choices > share).sum(axis=1).min() + 1
         # rounded up to the number of rows that are multiplied at once
-        assert fewest <= counts[j] < fewest + HEIGHT
-        assert counts[j] % HEIGHT == 0
+        assert fewest <= counts[j] < fewest + TILE[0]
+        assert counts[j] % TILE[0] == 0
         assert bulk[j] == (choices > BULK_SHARE).sum(axis=1).min() + 1
         assert bulk[j] <= counts[j]
     if only is not None:

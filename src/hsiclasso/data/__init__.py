@@ -3,7 +3,6 @@
 from hsiclasso.data.door import as_source, is_source
 from hsiclasso.data.rows import RowSubset
 from hsiclasso.data.sources import Kind, Missing, Source, Stored, check_finite
-from hsiclasso.data.stored import is_stored_array
 from hsiclasso.data.synthetic import make_copies, make_data1, make_data2
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "as_source",
     "check_finite",
     "is_source",
-    "is_stored_array",
     "make_copies",
     "make_data1",
     "make_data2",

@@ -61,16 +61,16 @@ class StoredArray(UniformSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return np.array(self._read(columns), dtype=np.float64, order="F")
+        return np.array(self.read(columns), dtype=np.float64, order="F")
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
         if self._dtype not in (np.int8, np.uint8, np.bool_):
             return None
-        return ArraySource(self._read(columns)).levels(slice(None))
+        return ArraySource(self.read(columns)).levels(slice(None))
 
-    def _read(self, columns: Columns) -> np.ndarray[Any, Any]:
-        """Read columns with the dtype of the store."""
+    def read(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Return the columns (n_samples, k) with the dtype of the store."""
         if isinstance(columns, slice):
             return np.asarray(self._array[:, columns])
         out = np.empty((self.n_samples, columns.size), dtype=self._dtype, order="F")

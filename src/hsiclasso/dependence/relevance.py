@@ -91,7 +91,9 @@ class RelevancePass:
 
     def on(self, features: Features) -> RelevancePass:
         """Return the same pass for other features on the same samples."""
-        _ = self.rows if self.target.factored else None  # made once for all copies
+        # what is made of the target is made once, before the copy
+        _ = self.rows if self.target.factored else None
+        _ = self.atoms if self.has_levels or self.is_sparse else None
         made = copy(self)
         made.features = features
         return made

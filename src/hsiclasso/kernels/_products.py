@@ -10,11 +10,12 @@ import numpy as np
 
 from hsiclasso._compile import compiled, summing
 from hsiclasso._types import FloatArray
+from hsiclasso.kernels.base import TILE
 
-__all__ = ["HEIGHT", "multiply_terms"]
+__all__ = ["multiply_terms"]
 
-#: Numbers of rows that are multiplied at once: their sums, as vectors, fill the registers.
-HEIGHT, _WIDTH = 3, 4
+# The sums of one tile, as vectors, fill the registers.
+_HEIGHT, _WIDTH = TILE
 
 
 @summing
@@ -61,12 +62,12 @@ def multiply_terms(
     `start` on of `target` (r, n). The products are added to `out` (c, N, r) and `gram` (c, N, N);
     with a `gram` of shape (c, 0, 0), products with each other are left out.
     """
-    tile = np.empty((HEIGHT, _WIDTH))
+    tile = np.empty((_HEIGHT, _WIDTH))
     n_rows, n_target = phi.shape[1], target.shape[0]
     for c in range(phi.shape[0]):
         rows, products, own = phi[c], out[c], gram[c]
-        for m in range(0, n_rows, HEIGHT):
-            height = min(HEIGHT, n_rows - m)
+        for m in range(0, n_rows, _HEIGHT):
+            height = min(_HEIGHT, n_rows - m)
             for r in range(0, n_target, _WIDTH):
                 _tile(rows, m, target, r, start, size, tile)
                 for i in range(height):

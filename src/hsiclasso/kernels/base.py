@@ -32,6 +32,7 @@ from hsiclasso.kernels.scale import (
 
 __all__ = [
     "ROUNDING",
+    "TILE",
     "DistanceKernel",
     "Kernel",
     "ProductKernel",
@@ -45,6 +46,8 @@ Width = float | Literal["median"]
 
 #: A residual below this share of the trace is only rounding error.
 ROUNDING = 1e-14
+#: Rows of a column, and rows of a target, that are multiplied at once.
+TILE = (3, 4)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from functools import cache
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.kernels.base import TILE
 
 __all__ = [
     "BINS_PER_UNIT",
@@ -50,8 +51,6 @@ REACH = 12.0
 MAX_FEATURES = 63
 #: Number of features that is enough for most columns.
 _USUAL_FEATURES = 24
-#: Lengths of expansions are multiples of this number, the rows that are multiplied at once.
-_LENGTH_STEP = 3
 #: The bulk of a Gram matrix is all of its trace but this share.
 BULK_SHARE = 0.02
 #: Bins per unit in the histogram of magnitudes that tells how many features are needed.
@@ -149,8 +148,8 @@ def choose_expansions(
         counts = by_basis[np.arange(len(basis)), basis]
         if (counts <= most).all():
             break
-    # columns of equal length are evaluated together: there are only a few lengths
-    counts = -(-counts // _LENGTH_STEP) * _LENGTH_STEP
+    # columns of equal length are evaluated together: a few lengths, which fill whole tiles
+    counts = -(-counts // TILE[0]) * TILE[0]
     counts[(counts > MAX_FEATURES) | (histogram[:, -1] > 0)] = 0
     bulk = _fewest_features(left_out, BULK_SHARE * total).min(axis=1)
     return basis + (only or 0), counts, bulk

@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_whole
 from hsiclasso._types import BoolArray, IntArray
-from hsiclasso.data import as_source, is_source, is_stored_array
+from hsiclasso.data import as_source, is_source
+from hsiclasso.data.stored import StoredArray, is_stored_array
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.pipeline import Selection, select
@@ -51,9 +52,9 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not is_stored_array(X):
             return super().transform(X)
-        mask, source = self._get_support_mask(), as_source(X, min_samples=1)
+        mask = self._get_support_mask()
         validate_data(self, X, skip_check_array=True, reset=False)
-        return source.block(np.flatnonzero(mask))
+        return StoredArray(X).read(np.flatnonzero(mask))
 
 
 class HSICLasso(ColumnSelector):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from hsiclasso._types import FloatArray
+from hsiclasso.kernels.base import TILE
 from hsiclasso.kernels.factor import Factor
 from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.kernels.measures import Measure
@@ -28,8 +29,6 @@ __all__ = [
 
 #: Samples up to which a matrix of all pairs is cheap.
 DENSE = 4000
-#: Rows of a target that `hsiclasso.kernels` multiplies at once.
-_AT_ONCE = 4
 #: A difference of two matrices is 0 if its squared norm is below this share of the first's.
 _NO_DIFFERENCE = 1e-10
 
@@ -164,7 +163,7 @@ def factored_target(
 ) -> FactoredTarget:
     """Return the target of a factor, its rows split where that makes products cheaper."""
     factor = measure.finish(factor)
-    rows = split_rows(factor, 0.1 * error, _AT_ONCE) if samples.plain else dense_rows(factor.rows)
+    rows = split_rows(factor, 0.1 * error, TILE[1]) if samples.plain else dense_rows(factor.rows)
     return FactoredTarget(rows, np.ones(len(factor.rows)), factor.norm**2)
 
 
