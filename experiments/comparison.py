@@ -229,7 +229,8 @@ def readings(file: TidyFile) -> list[str]:
     for words, rows, factor in _readings(frame):
         cells = _cells(rows, "red", TABLE4, factor)
         by_set = cells.groupby("data")["off"].mean()
-        close = cells["ours"].corr(cells["printed"]) if len(cells) > 2 else np.nan
+        both = cells[["ours", "printed"]]
+        close = both.corr().iloc[0, 1] if len(cells) > 2 and both.nunique().min() > 1 else np.nan
         each = [number(by_set.get(name, np.nan)) for name in names]
         distances.append(cells["off"].mean())
         own = [_within(cells[cells["method"] == method]) for method in METHODS[:2]]

@@ -13,6 +13,7 @@ def number(value: float, digits: int = 3) -> str:
     """Return a number without a leading zero, as in the paper's tables: ``".946"``, ``"1.000"``."""
     if math.isnan(value):
         return MISSING
+    value = round(value, digits + 8)  # means that end in a 5 differ in the last bit between pandas
     text = f"{round(value, digits) + 0.0:.{digits}f}"  # + 0.0: no negative zero
     return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
 

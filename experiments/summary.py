@@ -35,7 +35,8 @@ def beside(file: TidyFile, method: str, study: str, variants: str) -> pd.DataFra
     """Return a method of one study and its variants of another, on the runs that all have."""
     rows, others = file.frame(study), file.frame(variants)
     own = others[others["method"].str.startswith(f"{method}, ")]
-    return shared_runs(pd.concat([rows[rows["method"] == method], own]))
+    parts = [rows[rows["method"] == method], own]
+    return shared_runs(pd.concat([part for part in parts if len(part)] or parts[:1]))
 
 
 def title_of(name: str) -> str:

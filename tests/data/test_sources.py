@@ -150,7 +150,10 @@ PANDAS = {
     "category without any": (
         pd.Series(pd.Categorical([None] * 3)), "category", "category", [NAN] * 3, [],
     ),
-    "str": (pd.Series(["b", None, "a"], dtype="str"), "text", "str", [1, NAN, 0], ["a", "b"]),
+    "str": (
+        pd.Series(["b", None, "a"], dtype="str"), "text",
+        "str" if int(pd.__version__.split(".")[0]) >= 3 else "object", [1, NAN, 0], ["a", "b"],
+    ),
     "string": (
         pd.Series(["b", None, "a"], dtype="string"), "text", "string", [1, NAN, 0], ["a", "b"],
     ),

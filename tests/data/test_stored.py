@@ -79,7 +79,7 @@ def test_chunks_cover_the_columns(store, rng):
         assert (chunks[0].start, chunks[-1].stop) == (0, 23)
         for chunk in chunks:
             part = source.load(chunk)
-            assert part.chunks(size) is None
+            assert part.in_memory
             assert part.name(0) == f"x{chunk.start}"
             np.testing.assert_array_equal(part.block(slice(None)), array[:, chunk])
 

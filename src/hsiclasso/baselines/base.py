@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
 
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._checks import check_count
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.baselines.job import Choice, Job, Report, Traits
 from hsiclasso.baselines.result import RankedFeature, RankingResult
-from hsiclasso.data import RowSubset, Source, as_source, check_finite
+from hsiclasso.data import RowSubset, Source, as_dataset, check_finite
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, InvalidInputError
 from hsiclasso.selectors.estimators import ColumnSelector
 from hsiclasso.targets import Auto, Prepared, Target, as_target
@@ -117,9 +116,10 @@ relevance_ : ndarray of shape (n_features_in_,)
             raise InvalidInputError("n_jobs=0 leaves no thread: pass 1 or more, or -1 for all.")
         self._check()
         kind = self._checked_target()
-        source = as_source(X)
-        validate_data(self, X, skip_check_array=True)
-        target = self._served(kind.prepare(y, source.n_samples))
+        data = as_dataset(X, y)
+        source = data.source
+        self._set_names(X, source)
+        target = self._served(kind.prepare(data.y, source.n_samples))
         wanted = n_wanted(self.n_features_to_select, source.n_features)
         if target.rows is not None:
             source = RowSubset(source, target.rows)

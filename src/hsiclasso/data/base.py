@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray, IntArray
+from hsiclasso.data.fingerprint import hash_of
 
-__all__ = ["Kind", "Missing", "Source", "Stored", "WrappedSource"]
+__all__ = ["Kind", "Missing", "Source", "Stored", "WrappedSource", "as_positions"]
 
 #: What a column holds.
 Kind = Literal["number", "bool", "category", "text"]
@@ -34,6 +36,13 @@ class Source:
     n_samples: int
     #: Number of columns.
     n_features: int
+    #: What is known about the samples beside the features, by name: classes, batches, ages. Each
+    #: has shape (n_samples,) or (n_samples, q): numbers, booleans, or text with None where missing.
+    annotations: Mapping[str, np.ndarray[Any, Any]] = MappingProxyType({})
+    #: Whether the columns have names of their own, not only ``x0, x1, ...``.
+    named: bool = True
+    #: Whether blocks are read from memory. Other tables are read by chunks, each of them once.
+    in_memory: bool = True
 
     def name(self, column: int) -> str:
         """Name of one column."""
@@ -87,16 +96,43 @@ class Source:
         """Number of entries that are stored."""
         return self.n_samples * self.n_features
 
-    def chunks(self, size: int) -> list[slice] | None:
-        """Cut the columns into chunks of about `size` bytes, each of which `load` reads at once.
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that are read in one pass over the table."""
+        return 8 * self.n_stored
 
-        None if the table is in memory.
-        """
-        return None
+    def chunks(self, size: int) -> list[slice]:
+        """Cut the columns into chunks of about `size` bytes, each of which `load` reads at once."""
+        width = max(1, size * self.n_features // max(1, self.n_bytes))
+        return [
+            slice(start, min(start + width, self.n_features))
+            for start in range(0, self.n_features, width)
+        ]
 
     def load(self, columns: slice) -> Source:
-        """Read adjacent columns of a table that is not in memory."""
-        raise NotImplementedError
+        """Read adjacent columns into memory, if they are not there: a table of these columns.
+
+        Several threads may call it at the same time.
+        """
+        from hsiclasso.data.subset import ColumnSubset
+
+        return ColumnSubset(self, np.arange(*columns.indices(self.n_features)))
+
+    def read(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Return the columns (n_samples, k) with the dtype of the table, if it has only one."""
+        return self.block(columns)
+
+    def identity(self) -> str:
+        """Return a fingerprint: tables with different values have different ones.
+
+        A table in memory is hashed as a whole. For a table in a file, the path, the size and the
+        time of the last change are enough.
+        """
+        parts = []
+        for run in self.runs():
+            names = [(self.name(j), self.kind(j)) for j in range(run.start, run.stop)]
+            parts.append(hash_of(self.block(run).T, names))
+        return hash_of(self.n_samples, self.n_features, *parts)
 
     def runs(self) -> Iterator[slice]:
         """Cut the columns into runs that are cheap to read at once."""
@@ -111,6 +147,8 @@ class WrappedSource(Source):
     def __init__(self, source: Source) -> None:
         self._source = source
         self.n_samples, self.n_features = source.n_samples, source.n_features
+        self.annotations, self.named = source.annotations, source.named
+        self.in_memory = source.in_memory
 
     def name(self, column: int) -> str:
         """Name of one column."""
@@ -150,10 +188,28 @@ class WrappedSource(Source):
         """Number of entries that are stored."""
         return self._source.n_stored
 
-    def chunks(self, size: int) -> list[slice] | None:
-        """Cut the columns into chunks of about `size` bytes; None if the table is in memory."""
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that are read in one pass over the table."""
+        return self._source.n_bytes
+
+    def chunks(self, size: int) -> list[slice]:
+        """Cut the columns into chunks of about `size` bytes, each of which `load` reads at once."""
         return self._source.chunks(size)
 
     def load(self, columns: slice) -> Source:
-        """Read adjacent columns of a table that is not in memory."""
+        """Read adjacent columns into memory, if they are not there: a table of these columns."""
         return self._source.load(columns)
+
+    def read(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Return the columns (n_samples, k) with the dtype of the table, if it has only one."""
+        return self._source.read(columns)
+
+    def identity(self) -> str:
+        """Return a fingerprint of the table."""
+        return self._source.identity()
+
+
+def as_positions(columns: Columns, n_features: int) -> IntArray:
+    """Return columns given as a slice or as positions as positions."""
+    return np.arange(*columns.indices(n_features)) if isinstance(columns, slice) else columns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,54 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from hsiclasso.data.base import Source
+from hsiclasso.data.dataset import Dataset, assemble
+from hsiclasso.data.layout import Roles
 from hsiclasso.data.sources import ArraySource, FrameSource, SparseSource
 from hsiclasso.data.stored import StoredArray, is_stored_array
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["as_source", "is_source"]
+__all__ = ["as_dataset", "as_source", "is_container"]
+
+
+def as_dataset(X: Any, y: Any = None) -> Dataset:
+    """Turn a table of any supported kind and its target into a dataset.
+
+    Parameters
+    ----------
+    X : table or path-like
+        Anything that `as_source` takes.
+    y : str, sequence of str or array-like
+        The target, one entry per sample. For files and for containers that describe their samples,
+        also the name of a column or annotation, or a list of such names.
+
+    Examples
+    --------
+    >>> as_dataset(np.eye(3), [1, 2, 3]).source.n_features
+    3
+    """
+    names = _as_names(y)
+    if is_path(X):
+        from hsiclasso.data.files import read_table
+
+        data = read_table(X, names or ())
+        return data if names else replace(data, y=y)
+    source = as_source(X)
+    if names and (isinstance(y, str) or source.annotations.keys() >= set(names)):
+        if not source.annotations:
+            raise InvalidInputError(
+                f"y={y!r} is a name, but a {type(X).__name__} has no annotations of its samples "
+                "to look it up in: pass the values of the target, one per sample."
+            )
+        return assemble(f"X ({type(X).__name__})", source, Roles(names))
+    return Dataset(source, y, ())
+
+
+def _as_names(y: Any) -> tuple[str, ...]:
+    """Return names of a target that is given by name."""
+    if isinstance(y, str):
+        return (y,)
+    is_list = isinstance(y, list | tuple) and all(isinstance(name, str) for name in y)
+    return tuple(y) if is_list else ()
 
 
 def as_source(X: Any, *, min_samples: int = 3) -> Source:
@@ -21,9 +66,10 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
 
     Parameters
     ----------
-    X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix or array-like
+    X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix, array-like or path-like
         Table of shape (n_samples, n_features). A source is returned as it is. A `numpy.memmap`,
-        an `h5py.Dataset` and a `zarr.Array` are read by chunks of columns.
+        an `h5py.Dataset` and a `zarr.Array` are read by chunks of columns. For the formats of
+        files see `hsiclasso.data.files.read_table`.
     min_samples : int, default=3
         Least number of rows; 3 to measure dependence, 1 to apply what was learnt.
 
@@ -43,26 +89,53 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     """
     if isinstance(X, Source):
         return X
-    if is_stored_array(X):
-        source: Source = StoredArray(X)
-        _check_size(source, min_samples)
-        return source
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        frame = FrameSource(X)
-        _check_size(frame, min_samples)
-        return frame
-    options = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
-    if sparse.issparse(X):
-        source = SparseSource(check_array(X, accept_sparse=True, **options))
-    else:
-        source = ArraySource(_as_numeric_array(X, options))
+    if is_path(X):
+        from hsiclasso.data.files import read_table
+
+        return read_table(X, ()).source
+    source = _open(X)
     _check_size(source, min_samples)
     return source
 
 
-def is_source(X: Any) -> bool:
-    """Whether a table is already a source."""
-    return isinstance(X, Source)
+def _open(X: Any) -> Source:
+    """Choose the kind of source for an object."""
+    if is_stored_array(X):
+        return StoredArray(X)
+    if not is_container(X):
+        raise InvalidInputError(
+            f"X is a {type(X).__module__}.{type(X).__qualname__}, which is no table: pass an "
+            "array, a sparse matrix, a pandas or polars frame, or the path of a file."
+        )
+    if _is_frame(X):
+        return FrameSource(X)
+    options = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
+    if sparse.issparse(X):
+        return SparseSource(check_array(X, accept_sparse=True, **options))
+    return ArraySource(_as_numeric_array(X, options))
+
+
+def is_path(X: Any) -> bool:
+    """Whether a table is given by its path."""
+    return isinstance(X, str | os.PathLike)
+
+
+def is_container(X: Any) -> bool:
+    """Whether a table is a frame, an array or a sparse matrix in memory, as scikit-learn takes."""
+    if isinstance(X, Source) or is_path(X) or is_stored_array(X):
+        return False
+    arrays = ("__array__", "__array_interface__", "__dlpack__")
+    return (
+        _is_frame(X)
+        or sparse.issparse(X)
+        or isinstance(X, list | tuple | range)
+        or np.isscalar(X)
+        or any(hasattr(X, name) for name in arrays)
+    )
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:

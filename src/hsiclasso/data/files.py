@@ -7,15 +7,15 @@ import os
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import FloatArray, IntArray
+from hsiclasso._types import IntArray
 from hsiclasso.data.cells import CodedTable
+from hsiclasso.data.dataset import Dataset, as_weights, join_targets
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.npz import read_npz
@@ -34,21 +34,6 @@ _CHUNK = 1 << 20
 _IDENTIFIER = 0.9
 #: Most labels of an identifier that gets only a warning: its Gram matrix has full rank.
 _MOST_LABELS = 2000
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A table of features, with its target and weights."""
-
-    #: The features, with their names and kinds.
-    source: Source
-    #: The target, shape (n_samples,) or (n_samples, n_targets): numbers, booleans or text, with NaN
-    #: or None where missing; or one column of ordered labels.
-    y: Any
-    #: Names of the columns of the target.
-    target: tuple[str, ...]
-    #: Sample weights, shape (n_samples,).
-    weights: FloatArray | None = None
 
 
 def read_table(
@@ -190,12 +175,12 @@ def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None 
         return own[name] if name in own else table.values(j)
 
     parts = [values(j) for j in layout.targets]
-    y: Any = _target(parts) if parts else None
+    y: Any = join_targets(parts) if parts else None
     if len(parts) == 1 and layout.targets[0] in table.ordered:
         y = OrderedLabels(y)
     weights = None if layout.weights is None else values(layout.weights)
     if weights is not None:
-        weights = _as_weights(layout.names[layout.weights or 0], weights)
+        weights = as_weights(layout.names[layout.weights or 0], weights)
     X, names = _take(table.array, layout.kept), layout.features
     place = {int(j): k for k, j in enumerate(layout.kept)}
     kinds = {place[j]: kind for j, kind in table.kinds.items() if j in place}
@@ -205,33 +190,6 @@ def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None 
         source = LabelledSource(X, names, kinds, labels)
     target = tuple(layout.names[j] for j in layout.targets)
     return Dataset(source, y, target, weights)
-
-
-def _target(parts: list[Array]) -> Array:
-    """Return the columns of a target as one array."""
-    if len(parts) == 1:
-        (y,) = parts
-        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if any(part.dtype.kind not in "biuf" for part in parts):
-        parts = [part.astype(object) for part in parts]
-    return np.column_stack(parts)
-
-
-def _as_weights(name: str, values: Array) -> FloatArray:
-    if values.ndim != 1 or values.dtype.kind not in "biuf":
-        raise InvalidInputError(
-            f"weights names {name!r}, which holds values such as {values.ravel()[0]!r}, but "
-            "weights are numbers, one per sample."
-        )
-    weights = values.astype(np.float64)
-    bad = ~(np.isfinite(weights) & (weights >= 0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InvalidInputError(
-            f"weights names {name!r}, which holds {weights[row]} in data row {row + 1}, but a "
-            "weight is a finite number >= 0: 0 leaves a sample out."
-        )
-    return weights
 
 
 def _look_for_identifiers(source: Source) -> None:

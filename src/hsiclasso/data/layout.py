@@ -64,7 +64,7 @@ class Layout:
         return [*self.kept.tolist(), *self.targets, *weights]
 
 
-def lay_out(file: Path, names: list[str], roles: Roles) -> Layout:
+def lay_out(file: Path | str, names: list[str], roles: Roles) -> Layout:
     """Check the roles against the columns of a file, and find these."""
     known = set(names)
     for target in roles.targets:
@@ -116,7 +116,7 @@ def _check_roles(roles: Roles) -> None:
         raise InvalidInputError(f"{name!r} is both {part} and to be dropped: choose one.")
 
 
-def _check_unique(file: Path, names: list[str], drop: frozenset[str]) -> None:
+def _check_unique(file: Path | str, names: list[str], drop: frozenset[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1 and name not in drop]
     if twice:
         raise InvalidInputError(
@@ -125,7 +125,7 @@ def _check_unique(file: Path, names: list[str], drop: frozenset[str]) -> None:
         )
 
 
-def _refuse_target(file: Path, names: Sequence[str], target: str) -> NoReturn:
+def _refuse_target(file: Path | str, names: Sequence[str], target: str) -> NoReturn:
     if all(as_number(name) is not None for name in names):
         raise InvalidInputError(
             f"{file} starts with numbers ({quoted(names)}), but its first line must contain the "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso.data.cells import CodedTable, Coder
+from hsiclasso.data.dataset import labels_of_numbers
 from hsiclasso.data.layout import Layout, Roles, lay_out, quoted
 from hsiclasso.errors import InvalidInputError
 
@@ -45,7 +46,7 @@ def read_npz(file: Path, roles: Roles) -> tuple[CodedTable, Layout, dict[str, Ar
             )
     layout = lay_out(file, [*columns, *own], roles)
     for name in roles.category & own.keys():
-        own[name] = _as_labels(own[name])
+        own[name] = labels_of_numbers(own[name])
     return _coded(X, layout), layout, own
 
 
@@ -61,15 +62,6 @@ def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | N
         others = [name for name in archive.files if name not in ("X", "feature_names")]
         arrays = {name: archive[name] if name in wanted else None for name in others}
         return archive["X"], arrays, names
-
-
-def _as_labels(values: Array) -> Array:
-    """Turn an array of numbers into labels, None where one is missing."""
-    if values.ndim != 1 or values.dtype.kind not in "iuf":
-        return values
-    table = CodedTable(values.astype(np.float64)[:, None])
-    table.relabel(0)
-    return table.values(0)
 
 
 def _coded(X: Array, layout: Layout) -> CodedTable:

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from hsiclasso._types import Columns, FloatArray, IntArray
 from hsiclasso.data.base import Source, Stored, WrappedSource
+from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["RowSubset"]
@@ -46,6 +47,7 @@ class RowSubset(WrappedSource):
             source = source._source
         super().__init__(source)
         self.n_samples = chosen.size
+        self.annotations = {name: values[self._rows] for name, values in source.annotations.items()}
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
@@ -80,8 +82,16 @@ class RowSubset(WrappedSource):
         return total
 
     def load(self, columns: slice) -> Source:
-        """Read adjacent columns into memory."""
+        """Read adjacent columns into memory, if they are not there: a table of these columns."""
         return RowSubset(self._source.load(columns), self._rows)
+
+    def read(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Return the columns (n_samples, k) with the dtype of the table, if it has only one."""
+        return self._take(self._source.read(columns))
+
+    def identity(self) -> str:
+        """Return a fingerprint of the table and of which rows these are."""
+        return f"{self._source.identity()} rows {hash_of(self._rows)}"
 
     def _take(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Rows of an array, in the memory order of the array."""

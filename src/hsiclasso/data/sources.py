@@ -40,6 +40,7 @@ class UniformSource(Source):
     ) -> None:
         self._dtype = dtype
         self._names = names
+        self.named = names is not None
         self.n_samples, self.n_features = map(int, shape)
 
     def name(self, column: int) -> str:
@@ -90,6 +91,15 @@ class ArraySource(UniformSource):
         """Write the columns to an (n_samples, k) array."""
         out[:] = self._array[:, columns]
 
+    def read(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Return the columns (n_samples, k) with the dtype of the array."""
+        return self._array[:, columns]
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that are read in one pass over the table."""
+        return self._array.nbytes
+
 
 class SparseSource(UniformSource):
     """Columns of a SciPy sparse matrix, made dense block by block.
@@ -99,9 +109,11 @@ class SparseSource(UniformSource):
     matrix : sparse matrix or array of shape (n_samples, n_features)
         Converted once to compressed columns, unless it is stored so. Copied once if the entries of
         a column are not sorted or occur twice; the latter are then added.
+    names : sequence of str, optional
+        Column names; ``x0, x1, ...`` by default.
     """
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
         given = matrix.tocsc()
         # a new object on the same arrays, because SciPy stores what it learns about them in it
         own = sparse.csc_array((given.data, given.indices, given.indptr), shape=given.shape)
@@ -109,7 +121,7 @@ class SparseSource(UniformSource):
             own = own.copy()
             own.sum_duplicates()
         self._matrix = own
-        super().__init__(own.dtype, own.shape)
+        super().__init__(own.dtype, own.shape, names)
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import Columns, FloatArray, IntArray
-from hsiclasso.data.base import Source, WrappedSource
+from hsiclasso._types import Columns, FloatArray
+from hsiclasso.data.base import Source, WrappedSource, as_positions
+from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.sources import ArraySource, UniformSource
 from hsiclasso.errors import InvalidInputError
 
@@ -42,9 +43,23 @@ class StoredArray(UniformSource):
                 "convert it, or store labels in a frame or text file."
             )
         super().__init__(np.dtype(array.dtype), array.shape, names)
+        self.in_memory = False
         self._array = array
         #: Number of columns that are stored together.
         self._together = int((getattr(array, "chunks", None) or (1, 1))[1])
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that are read in one pass over the table."""
+        return self.n_stored * self._dtype.itemsize
+
+    def identity(self) -> str:
+        """Return a fingerprint of the file, or of the values if there is none."""
+        path = stored_path(self._array)
+        if path is None:
+            return super().identity()
+        place = getattr(self._array, "name", getattr(self._array, "offset", ""))
+        return f"{file_state(path)} {place} {self._dtype} {self.n_samples} x {self.n_features}"
 
     def chunks(self, size: int) -> list[slice]:
         """Cut the columns into chunks of about `size` bytes, in whole chunks of the store."""
@@ -100,9 +115,7 @@ class HeldColumns(WrappedSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array; read those not held."""
-        wanted: IntArray = (
-            np.arange(*columns.indices(self.n_features)) if isinstance(columns, slice) else columns
-        )
+        wanted = as_positions(columns, self.n_features)
         held = np.array([j in self._held for j in wanted.tolist()], dtype=bool)
         if not held.any():
             return self._source.block(columns)
@@ -112,6 +125,16 @@ class HeldColumns(WrappedSource):
         if not held.all():
             out[:, ~held] = self._source.block(wanted[~held])
         return out
+
+
+def stored_path(array: Any) -> str | None:
+    """Path of the file or folder of a memory-mapped, HDF5 or Zarr array, if it has one."""
+    if isinstance(array, np.memmap):
+        return None if array.filename is None else str(array.filename)
+    if hasattr(array, "file"):
+        return str(array.file.filename)
+    root = getattr(getattr(array, "store", None), "root", None)
+    return None if root is None else str(root)
 
 
 def is_stored_array(X: Any) -> bool:

@@ -22,7 +22,7 @@ __all__ = ["PackedProducts", "can_be_packed"]
 #: Largest number of samples for which packed matrices are faster than factors.
 _MOST_SAMPLES = 128
 #: Number of features in one piece of work, and fewest features for which threads are started.
-_STEP, _MANY = 256, 1024
+_STEP, _MANY = 64, 128
 
 
 def can_be_packed(features: Features, measure: Measure) -> bool:

@@ -43,7 +43,7 @@ class ChunkResult:
 
 def can_be_streamed(features: Features) -> bool:
     """Return whether the table is not in memory and every feature has one column."""
-    return features.source.chunks(_CHUNK_BYTES) is not None and not features.joint
+    return not features.source.in_memory and not features.joint
 
 
 class StreamedPass:
@@ -66,7 +66,6 @@ class StreamedPass:
     def blocks(self) -> list[slice]:
         """Cut the features into chunks, each of which is read at once."""
         chunks = self.features.source.chunks(_CHUNK_BYTES)
-        assert chunks is not None
         ends = np.searchsorted(self.features.first, [chunk.stop for chunk in chunks]).tolist()
         parts = (slice(*ends_of) for ends_of in zip([0, *ends], ends, strict=False))
         return [part for part in parts if part.start < part.stop]

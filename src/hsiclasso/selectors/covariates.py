@@ -13,7 +13,8 @@ manner of Zhang, Peters, Janzing and Schölkopf (2011).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -47,6 +48,15 @@ class CovariateValues:
     values: FloatArray
     #: Columns of the table that are covariates and therefore not features.
     columns: IntArray
+
+    def with_more(self, others: CovariateValues) -> CovariateValues:
+        """Add covariates that are no columns of the table."""
+        return CovariateValues(
+            self.names + others.names,
+            self.kinds + others.kinds,
+            np.concatenate([self.values, others.values]),
+            self.columns,
+        )
 
     def functions(self, weights: FloatArray | None) -> FloatArray | None:
         """Functions of the covariates that are removed: an array of shape (m, n)."""
@@ -116,13 +126,19 @@ class Covariates(Option):
         return self
 
     def resolve(self, source: Source, table: Any, rows: BoolArray | None) -> CovariateValues:
-        """Read covariates from columns of the source, and from a separate table.
+        """Read covariates from columns and annotations of the source, and from a separate table.
 
         `source` has only the samples that are used, `table` has all, of which `rows` are used.
         """
-        columns = np.unique(ColumnFinder(source)("covariates", self.columns))
+        given, notes = self.columns, {}
+        if isinstance(given, Iterable) and not isinstance(given, str):
+            notes = {name: source.annotations[name] for name in given if name in source.annotations}
+            given = [name for name in given if name not in notes]
+        columns = np.unique(ColumnFinder(source)("covariates", given))
         found = _read(source, columns)
-        if table is None and not columns.size and self.method != "project":
+        for name, values in notes.items():
+            found = found.with_more(_read_all(*_as_table(values), name))
+        if table is None and not found.names and self.method != "project":
             raise InvalidInputError(
                 f"method={self.method!r} has no meaning without covariates: name columns, or pass "
                 "values to fit."
@@ -136,13 +152,7 @@ class Covariates(Option):
                     "sample."
                 )
             own = own if rows is None else RowSubset(own, rows)
-            more = _read(own, np.arange(own.n_features), labels=labels)
-            found = CovariateValues(
-                found.names + more.names,
-                found.kinds + more.kinds,
-                np.concatenate([found.values, more.values]),
-                columns,
-            )
+            found = found.with_more(_read_all(own, labels))
         _check_values(found)
         return found
 
@@ -152,6 +162,12 @@ def _read(source: Source, columns: IntArray, *, labels: bool = False) -> Covaria
     names = tuple(source.name(int(j)) for j in columns)
     kinds: tuple[Kind, ...] = tuple("text" if labels else source.kind(int(j)) for j in columns)
     return CovariateValues(names, kinds, source.block(columns).T, columns)
+
+
+def _read_all(source: Source, labels: bool, name: str | None = None) -> CovariateValues:
+    """Read all columns of a source as covariates; with `name`, under this name."""
+    found = _read(source, np.arange(source.n_features), labels=labels)
+    return found if name is None else replace(found, names=(name,) * len(found.names))
 
 
 def _as_table(table: Any) -> tuple[Source, bool]:

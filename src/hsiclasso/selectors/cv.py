@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data import Source, as_source, check_finite, is_source
+from hsiclasso.data import Source, as_source, check_finite, is_container
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
 from hsiclasso.selectors.missing import as_missing
@@ -181,7 +181,7 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         self
         """
         selector = HSICLasso() if self.selector is None else self.selector
-        if is_source(X):
+        if not is_container(X) and not hasattr(X, "__array__"):
             raise InvalidInputError(
                 f"X is a {type(X).__name__}, whose rows cannot be cut into folds: pass an array, a "
                 "sparse matrix or a frame."

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_whole
 from hsiclasso._types import BoolArray, IntArray
-from hsiclasso.data import as_source, is_source
-from hsiclasso.data.stored import StoredArray, is_stored_array
+from hsiclasso.data import Source, as_dataset, as_source, is_container
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
 
 __all__ = ["ColumnSelector", "HSICLasso", "NOCCOLasso"]
@@ -44,17 +44,36 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Of an array that is not in memory, only the selected columns are read.
+            Of a file or an array that is not in memory, only the selected columns are read. In a
+            table with names of its own they are found by name.
 
         Returns
         -------
         table of shape (n_samples, n_selected)
         """
-        if not is_stored_array(X):
+        if is_container(X):
             return super().transform(X)
-        mask = self._get_support_mask()
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return StoredArray(X).read(np.flatnonzero(mask))
+        columns = np.flatnonzero(self._get_support_mask())
+        source = as_source(X, min_samples=1)
+        if source.named and hasattr(self, "feature_names_in_"):
+            columns = ColumnFinder(source)("X", self.feature_names_in_[columns].tolist())
+        elif source.n_features != self.n_features_in_:
+            raise InvalidInputError(
+                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return source.read(columns)
+
+    def _set_names(self, X: Any, source: Source) -> None:
+        """Set the number of features, and their names if they have any."""
+        if is_container(X):
+            validate_data(self, X, skip_check_array=True)
+            return
+        self.n_features_in_ = source.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if source.named:
+            names = [source.name(j) for j in range(source.n_features)]
+            self.feature_names_in_ = np.array(names, dtype=object)
 
 
 class HSICLasso(ColumnSelector):
@@ -208,10 +227,12 @@ class HSICLasso(ColumnSelector):
         ----------
         X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
             Numbers, booleans, categories or text. Neither copied as a whole nor written to.
-            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks.
-        y : array-like
+            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks. Or the
+            path of a file.
+        y : array-like or str
             Target: one value per sample, a table of outputs or labels, times and events, or a
-            matrix between samples; see `target`.
+            matrix between samples; see `target`. For a file, also the name of its target column,
+            or a list of names.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples: 2 counts a sample twice, 0 leaves it out.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
@@ -223,15 +244,13 @@ class HSICLasso(ColumnSelector):
         -------
         self
         """
-        source = as_source(X)
-        if is_source(X):
-            self.n_features_in_ = source.n_features
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        else:
-            validate_data(self, X, skip_check_array=True)
+        data = as_dataset(X, y)
+        self._set_names(X, data.source)
+        weights = data.weights if sample_weight is None else sample_weight
         selection = select(
-            self, source, y, sample_weight=sample_weight, covariates=covariates, progress=progress
-        )
+            self, data.source, data.y, sample_weight=weights, covariates=covariates,
+            progress=progress,
+        )  # fmt: skip
         self._keep(selection)
         return self
 
