@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -39,6 +39,8 @@ class Source:
     #: What is known about the samples beside the features, by name: classes, batches, ages. Each
     #: has shape (n_samples,) or (n_samples, q): numbers, booleans, or text with None where missing.
     annotations: Mapping[str, np.ndarray[Any, Any]] = MappingProxyType({})
+    #: Identifiers of the samples, if they have any.
+    ids: Sequence[str] | None = None
     #: Whether the columns have names of their own, not only ``x0, x1, ...``.
     named: bool = True
     #: Whether blocks are read from memory. Other tables are read by chunks, each of them once.
@@ -147,7 +149,7 @@ class WrappedSource(Source):
     def __init__(self, source: Source) -> None:
         self._source = source
         self.n_samples, self.n_features = source.n_samples, source.n_features
-        self.annotations, self.named = source.annotations, source.named
+        self.annotations, self.ids, self.named = source.annotations, source.ids, source.named
         self.in_memory = source.in_memory
 
     def name(self, column: int) -> str:

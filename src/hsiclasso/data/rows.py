@@ -47,6 +47,7 @@ class RowSubset(WrappedSource):
             source = source._source
         super().__init__(source)
         self.n_samples = chosen.size
+        self.ids = None if source.ids is None else [source.ids[i] for i in self._rows.tolist()]
         self.annotations = {name: values[self._rows] for name, values in source.annotations.items()}
 
     def block(self, columns: Columns) -> FloatArray:
