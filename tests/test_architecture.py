@@ -12,7 +12,7 @@ import hsiclasso
 ROOT = Path(hsiclasso.__file__).parent
 TESTS = Path(__file__).parent
 #: What serves every part: options of objects, checks, errors, types, threads, compilation.
-COMMON = {"_options", "_checks", "_blas", "_compile", "_types", "errors", "__version__"}
+COMMON = {"_options", "_checks", "_blas", "_compile", "_memory", "_types", "errors", "__version__"}
 #: What each station may import, beside itself and what serves all.
 ALLOWED = {
     "data": set(),
@@ -30,7 +30,10 @@ ALLOWED = {
     **{part: set() for part in COMMON},
 }  # fmt: skip
 #: Heavy packages that `import hsiclasso` alone must not load: they are for those who use them.
-HEAVY = ("numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow")
+HEAVY = (
+    "numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow",
+    "dask", "distributed", "h5py", "zarr", "anndata", "bed_reader",
+)  # fmt: skip
 
 
 def source_files():

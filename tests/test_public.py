@@ -19,13 +19,13 @@ OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
     "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
-    "Polynomial", "Real", "RegularisedLaplacian", "Survival",
+    "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
-RESULTS = {"SelectedKernel", "SelectionResult"}
+RESULTS = {"Plan", "SelectedKernel", "SelectionResult", "plan"}
 DATA = {"as_source", "make_copies", "make_data1", "make_data2"}
 ERRORS = {
-    "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning", "InvalidInputError",
-    "MissingExtraError",
+    "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
+    "InvalidInputError", "MissingExtraError",
 }  # fmt: skip
 PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | ERRORS
 #: Heavy packages that a plain import must not load.

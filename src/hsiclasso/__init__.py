@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hsiclasso.data import as_source, make_copies, make_data1, make_data2
     from hsiclasso.errors import (
+        ChunkFailedError,
         ConstantFeatureWarning,
         FewerFeaturesWarning,
         FewObservedWarning,
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
         Ignore,
         Lasso,
         NOCCOLasso,
+        Resources,
         SelectedKernel,
         SelectionResult,
     )
     from hsiclasso.selectors.cv import HSICLassoCV
+    from hsiclasso.selectors.plan import Plan, plan
     from hsiclasso.targets import (
         Affinity,
         Auto,
@@ -70,6 +73,7 @@ __all__ = [
     "AlphaRatio",
     "Auto",
     "Cauchy",
+    "ChunkFailedError",
     "Classes",
     "ConstantFeatureWarning",
     "Counts",
@@ -95,9 +99,11 @@ __all__ = [
     "NOCCOLasso",
     "Objects",
     "Ordinal",
+    "Plan",
     "Polynomial",
     "Real",
     "RegularisedLaplacian",
+    "Resources",
     "SelectedKernel",
     "SelectionResult",
     "Survival",
@@ -106,11 +112,12 @@ __all__ = [
     "make_copies",
     "make_data1",
     "make_data2",
+    "plan",
 ]
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on
 #: first use, so that the command line can answer `--help` without loading scikit-learn.
-_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv")
+_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan")
 
 
 def __getattr__(name: str) -> Any:

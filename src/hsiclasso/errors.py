@@ -6,6 +6,8 @@
       InvalidInputError        an input breaks a rule: name, value, rule, remedy
     ImportError
       MissingExtraError        an optional dependency is needed: names the extra
+    RuntimeError
+      ChunkFailedError         a chunk of columns failed on a cluster: says which and why
     UserWarning
       ConstantFeatureWarning   columns that do not vary: they get weight 0
       FewerFeaturesWarning     fewer features than asked can have a positive weight
@@ -18,6 +20,7 @@ import importlib
 from typing import Any
 
 __all__ = [
+    "ChunkFailedError",
     "ConstantFeatureWarning",
     "FewObservedWarning",
     "FewerFeaturesWarning",
@@ -33,6 +36,10 @@ class InvalidInputError(ValueError):
 
 class MissingExtraError(ImportError):
     """An optional dependency is missing; the message names the extra that brings it."""
+
+
+class ChunkFailedError(RuntimeError):
+    """A chunk of columns failed on all tries; the message says which columns, and why."""
 
 
 class ConstantFeatureWarning(UserWarning):

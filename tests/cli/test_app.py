@@ -22,7 +22,7 @@ def test_version():
     assert run("--version").stdout == f"hsiclasso {hsiclasso.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["select"], ["compare"], ["demo"]])
+@pytest.mark.parametrize("arguments", [[], *([name] for name in app.commands)])
 def test_help(arguments):
     result = run(*arguments, "-h")
     assert result.exit_code == 0
@@ -34,7 +34,7 @@ def test_options_of_select_are_under_headings():
     headings = [line for line in lines if line and line[0] != " " and line[-1] == ":"]
     assert [heading.split(" (")[0].rstrip(":") for heading in headings] == [
         "Target", "Columns", "How many features", "What is known about features",
-        "Kernels and measure", "Output",
+        "Kernels and measure", "Large tables", "Output",
     ]  # fmt: skip
     assert max(map(len, lines)) <= 80
     assert not any(line.startswith(" " * 33) for line in lines)
@@ -45,6 +45,7 @@ def test_every_parameter_of_the_estimator_has_an_option():
     here = {param.name for param in app.commands["select"].params}
     elsewhere = {
         "n_features_to_select": "n_features", "n_neighbors": "neighbors", "measure": "method",
+        "resources": "checkpoint",
     }  # fmt: skip
     wanted = set(hsiclasso.HSICLasso().get_params())
     assert {elsewhere.get(name, name) for name in wanted} <= here

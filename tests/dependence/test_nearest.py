@@ -66,7 +66,7 @@ def test_neighbours_in_every_storage(storage, rng):
 
 
 def test_many_features_are_asked_for_in_portions(rng, monkeypatch):
-    monkeypatch.setattr(sys.modules["hsiclasso.dependence.relate"], "_AT_ONCE", 2)
+    monkeypatch.setattr(sys.modules["hsiclasso.dependence.relate"], "NEIGHBOURS_AT_ONCE", 2)
     calls = []
     X = rng.standard_normal((30, 7))
     check(make_features(X), "hsic", wanted=[6, 0, 3, 3, 1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso.dependence import packed, products
+from hsiclasso.dependence import Budget, packed, products
 from hsiclasso.dependence.packed import PackedProducts, can_be_packed
 from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.kernels import HSIC, NHSIC, NOCCO, Delta, Gaussian, Laplace
@@ -37,9 +37,10 @@ def table():
     return np.column_stack([make(kind, 50, i) for i, kind in enumerate(sorted(KINDS))])
 
 
-def build(X, measure="hsic", kernel=None, *, n_threads=1, **options):
+def build(X, measure="hsic", kernel=None, *, n_threads=1, budget=None, **options):
     y = np.random.default_rng(1).standard_normal(len(X))
-    return find(make_features(X, kernel, **options), y, measure, n_threads=n_threads)
+    features = make_features(X, kernel, **options)
+    return find(features, y, measure, n_threads=n_threads, budget=budget)
 
 
 @pytest.mark.parametrize("measure", ["hsic", "nhsic"])
@@ -113,9 +114,7 @@ def test_threads_change_not_a_bit(n, rng, monkeypatch):
 def test_a_full_cache_changes_nothing(table, monkeypatch):
     monkeypatch.setattr(packed, "_MOST_SAMPLES", 0)
     whole = redundancy(build(table))
-    monkeypatch.setattr(products, "_CACHE_BYTES", (1, 1))
-    monkeypatch.setattr(products, "_CACHE_PER_COLUMN", 0)
-    problem = build(table)
+    problem = build(table, budget=Budget(factors=1))
     problem.diagonal(np.arange(D))
     assert not problem._products._cache
     np.testing.assert_allclose(redundancy(problem), whole, rtol=1e-12)

@@ -140,6 +140,8 @@ def test_a_runner_of_another_kind(rng):
     """Blocks are independent: whoever runs them may take them in any order."""
 
     class Backwards:
+        by_chunks = False
+
         def map(self, work, pieces):
             return reversed([work(piece) for piece in reversed(pieces)])
 

@@ -10,7 +10,7 @@ import pytest
 
 from hsiclasso import Delta, Gaussian, HSICLasso, Ignore, InvalidInputError, NOCCOLasso, make_data2
 from hsiclasso.data.stored import StoredArray
-from hsiclasso.dependence import streaming
+from hsiclasso.dependence import budget, streaming
 
 N, D = 300, 60
 
@@ -39,7 +39,7 @@ def data():
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
-    monkeypatch.setattr(streaming, "_CHUNK_BYTES", 14 * 8 * N)
+    monkeypatch.setattr(budget, "_CHUNK", 14 * 8 * N)
 
 
 def assert_same(found, expected):
@@ -113,7 +113,7 @@ def test_what_is_not_held_is_read_again(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(streaming, "_LEAST_HELD", 0)
     monkeypatch.setattr(streaming, "_HELD_EACH", 0)
-    monkeypatch.setattr(streaming, "_HELD_BYTES", 2 * 8 * N)
+    monkeypatch.setattr(budget, "_HELD", 2 * 8 * N)
     store = Store(X)
     found = HSICLasso(5).fit(StoredArray(store), y)
     assert_same(found, HSICLasso(5).fit(X, y))

@@ -20,6 +20,7 @@ density of each feature is kept.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +44,7 @@ __all__ = ["ParzenInformation", "silverman_width"]
 Singles = npt.NDArray[np.float32]
 
 #: exp(-d^2 / 2) = 2^-(c d)^2.
-_PER_WIDTH = float(np.sqrt(0.5 * np.log2(np.e)))
+_PER_WIDTH = math.sqrt(0.5 / math.log(2))
 #: Distance between labels at which windows end: see `_parzen_loops`.
 _APART = 8.0
 #: Windows of one sample that are held together, in single numbers: half of a usual cache.

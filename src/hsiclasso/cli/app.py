@@ -10,9 +10,11 @@ import click
 from hsiclasso import __version__
 from hsiclasso.cli.compare import compare
 from hsiclasso.cli.demo import demo
+from hsiclasso.cli.parts import merge, run, split
+from hsiclasso.cli.plan import plan
 from hsiclasso.cli.select import select
 from hsiclasso.cli.words import in_options
-from hsiclasso.errors import InvalidInputError, MissingExtraError
+from hsiclasso.errors import ChunkFailedError, InvalidInputError, MissingExtraError
 
 __all__ = ["app"]
 
@@ -36,7 +38,7 @@ class _Group(click.Group):
             command = self.commands[ctx.invoked_subcommand or ""]
             options = {option for param in command.params for option in param.opts}
             raise _Failure(in_options(str(error), options)) from error
-        except (MissingExtraError, OSError) as error:
+        except (MissingExtraError, ChunkFailedError, OSError) as error:
             if getattr(error, "errno", None) == errno.EPIPE:
                 raise  # the reader of a pipe closed it: click ends quietly
             raise _Failure(str(error)) from error
@@ -51,5 +53,5 @@ def app() -> None:
     """Non-linear feature selection with a certificate: HSIC Lasso and NOCCO Lasso."""
 
 
-for _command in (select, compare, demo):
+for _command in (select, plan, compare, split, run, merge, demo):
     app.add_command(_command)

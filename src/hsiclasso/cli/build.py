@@ -59,9 +59,17 @@ def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
         gram_error=chosen["gram_error"],
         n_neighbors=chosen["neighbors"],
         n_jobs=chosen["n_jobs"],
+        resources=_resources(chosen),
     )
     check_options(selector)
     return selector
+
+
+def _resources(chosen: Mapping[str, Any]) -> Any:
+    from hsiclasso.selectors import Resources
+
+    given = (chosen["memory_limit"], chosen.get("checkpoint"), chosen["scheduler"])
+    return None if given == (None, None, None) else Resources(*given)
 
 
 def make_target(chosen: Mapping[str, Any]) -> Target:

@@ -11,7 +11,14 @@ import click
 
 from hsiclasso.cli.names import read_names
 
-__all__ = ["SectionedCommand", "compare_options", "select_options"]
+__all__ = [
+    "SectionedCommand",
+    "compare_options",
+    "output_options",
+    "run_options",
+    "select_options",
+    "work_options",
+]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -74,6 +81,7 @@ _size = _section("How many features")
 _methods = _section("Methods")
 _penalty = _section("What is known about features")
 _kernel = _section("Kernels and measure")
+_running = _section("Large tables")
 _output = _section("Output")
 
 #: Options of both commands, in the order of the help.
@@ -128,7 +136,7 @@ _PRINTED = (
     _output("-q", "--quiet", is_flag=True, help="No progress and no summary, only the table."),
 )  # fmt: skip
 
-_SELECT = (
+_WORK = (
     *_TARGET,
     _target(
         "--missing-target", type=_choice("targets/base.py", "MissingTarget"),
@@ -209,17 +217,35 @@ _SELECT = (
         show_default=True, help="All reach the same certified optimum.",
     ),
     _kernel(
-        "--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 takes all cores."
-    ),
-    _output(
         "--neighbors", type=int, default=3, show_default=True,
         help="Number of similar features to find for each selected one. This takes one more pass "
         "over the table; 0 skips it. Only similarities above 0.2 are printed.",
     ),
+)  # fmt: skip
+_RUNNING = (
+    _running(
+        "--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 takes all cores."
+    ),
+    _running(
+        "--memory-limit", metavar="SIZE",
+        help="Memory that may be used beside the table and the libraries, such as 2GB.  [default: "
+        "half of what is free]",
+    ),
+    _running(
+        "--scheduler", metavar="ADDRESS",
+        help="Scheduler of a Dask cluster that runs the pass, such as tcp://10.0.0.1:8786.",
+    ),
+)  # fmt: skip
+_CHECKPOINT = _running(
+    "--checkpoint", type=_FILE, metavar="FOLDER",
+    help="Folder that keeps finished chunks of columns: an interrupted run continues there.",
+)  # fmt: skip
+_RESULT = (
     _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
     _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
     *_PRINTED,
 )  # fmt: skip
+_SELECT = (*_WORK, *_RUNNING, _CHECKPOINT, *_RESULT)
 
 _COMPARE = (
     *_TARGET,
@@ -250,3 +276,5 @@ def _giving(options: tuple[Callable[[Any], Any], ...]) -> Callable[[_F], _F]:
 
 
 select_options, compare_options = _giving(_SELECT), _giving(_COMPARE)
+#: Options of the commands that prepare or do part of the work, or give the result of it.
+work_options, run_options, output_options = _giving(_WORK), _giving(_RUNNING), _giving(_RESULT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,10 @@ from hsiclasso.cli.build import files_read, make_selector, read
 from hsiclasso.cli.options import SectionedCommand, select_options
 from hsiclasso.cli.output import Output
 
-__all__ = ["select"]
+if TYPE_CHECKING:
+    from hsiclasso.selectors import SelectionResult
+
+__all__ = ["deliver", "select"]
 
 
 #: The mark in front keeps click from filling the lines.
@@ -40,13 +43,17 @@ def select(
     output = Output(out, plot, as_json, quiet)
     output.check(files_read(file, chosen))
     selector = make_selector(chosen)
-    from hsiclasso.plots import save_figure
-    from hsiclasso.selectors.result import RECORD_FIELDS
-
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
         selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
-    result = selector.result_
+    deliver(selector.result_, output)
+
+
+def deliver(result: SelectionResult, output: Output) -> None:
+    """Write and print the result of a selection."""
+    from hsiclasso.plots import save_figure
+    from hsiclasso.selectors.result import RECORD_FIELDS
+
     output.deliver(
         result,
         fields=RECORD_FIELDS,

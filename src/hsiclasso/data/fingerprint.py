@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,17 @@ def hash_of(*values: Any) -> str:
     """
     digest = hashlib.blake2b(digest_size=16)
     for value in values:
-        if isinstance(value, np.ndarray) and value.dtype != object:
+        if hasattr(value, "tocsr"):  # a sparse matrix
+            rows = value.tocsr()
+            digest.update(hash_of(rows.indptr, rows.indices, rows.data, rows.shape).encode())
+        elif isinstance(value, np.ndarray) and value.dtype != object:
             digest.update(f"{value.dtype} {value.shape}".encode())
             digest.update(np.ascontiguousarray(value).data)
+        elif isinstance(value, np.ndarray):
+            digest.update(hash_of(value.shape, value.tolist()).encode())
         else:
-            digest.update(repr(value).encode())
+            # the place of an object in memory differs from process to process
+            digest.update(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).encode())
     return digest.hexdigest()
 
 

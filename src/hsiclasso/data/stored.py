@@ -13,7 +13,7 @@ from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.sources import ArraySource, UniformSource
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["HeldColumns", "StoredArray", "is_stored_array"]
+__all__ = ["HeldColumns", "Outline", "StoredArray", "is_stored_array"]
 
 #: A table has at least this many chunks, if it has enough columns, so that threads share them.
 _LEAST_CHUNKS = 8
@@ -125,6 +125,14 @@ class HeldColumns(WrappedSource):
         if not held.all():
             out[:, ~held] = self._source.block(wanted[~held])
         return out
+
+
+class Outline(UniformSource):
+    """The names of a table without its values, to be sent to others."""
+
+    def __init__(self, source: Source) -> None:
+        names = [source.name(j) for j in range(source.n_features)] if source.named else None
+        super().__init__(np.dtype(float), (source.n_samples, source.n_features), names)
 
 
 def stored_path(array: Any) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.budget import Budget
 from hsiclasso.dependence.features import Features, Matrix, Scaled
 from hsiclasso.dependence.running import Threads
 from hsiclasso.kernels import Factor, Measure
@@ -16,14 +17,14 @@ from hsiclasso.kernels.markov import LaplaceMatrix
 
 __all__ = ["FactorProducts", "ScaledColumns"]
 
-#: Least and largest size of the cache of factors in bytes. In between it is an eighth of the size
-#: of the table in double precision. Kept factors reduce the cache, but not below its least size.
-_CACHE_BYTES = (32 * 2**20, 512 * 2**20)
+#: Least size of the cache of factors in bytes. Up to what the budget allows, it is an eighth of the
+#: size of the table in double precision. Kept factors reduce it, but not below its least size.
+_CACHE_BYTES = 32 * 2**20
 #: With many short columns, the least size is this number of bytes per column, at most doubled.
 _CACHE_PER_COLUMN = 6400
-#: Least and largest size of the scaled columns that are kept, in bytes. In between it is an eighth
-#: of the size of the table in double precision.
-_COLUMN_BYTES = (32 * 2**20, 512 * 2**20)
+#: Least size of the scaled columns that are kept, in bytes. Up to what the budget allows, it is an
+#: eighth of the size of the table in double precision.
+_COLUMN_BYTES = 32 * 2**20
 #: Fewest parts of a block for which threads are started.
 _MIN_PARTS = 8
 #: Number of shares into which the samples are divided, for threads, when there are few columns.
@@ -37,10 +38,12 @@ _LEAST_RUN = 256
 class ScaledColumns:
     """Reads and scales features, and keeps those that were asked for last."""
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: Features, budget: Budget | None = None) -> None:
         self.features = features
+        self.budget = budget or Budget()
         self._known: OrderedDict[int, Scaled] = OrderedDict()
-        self._free_bytes = int(np.clip(features.source.n_stored, *_COLUMN_BYTES))
+        most = self.budget.columns
+        self._free_bytes = int(np.clip(features.source.n_stored, min(_COLUMN_BYTES, most), most))
         self._lock = threading.Lock()
 
     def __call__(self, wanted: IntArray) -> list[Scaled]:
@@ -89,8 +92,9 @@ class FactorProducts:
         self._n_threads = n_threads
         self._cache: OrderedDict[int, Matrix] = OrderedDict()
         self._kept: dict[int, Matrix] = {}
-        least, most = _CACHE_BYTES
+        least, most = _CACHE_BYTES, columns.budget.factors
         least = int(np.clip(_CACHE_PER_COLUMN * features.n_features, least, 2 * least))
+        least = min(least, most)
         self._least_bytes = least
         self._free_bytes = int(np.clip(features.source.n_stored, least, most)) - least
         self._cached_bytes = 0

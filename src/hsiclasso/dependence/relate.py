@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.dependence.budget import Budget
 from hsiclasso.dependence.entries import Entries
 from hsiclasso.dependence.features import Features, Scaled
 from hsiclasso.dependence.packed import PackedProducts, can_be_packed
@@ -16,19 +17,19 @@ from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
 from hsiclasso.dependence.screening import Screened, ScreeningPass, can_be_screened
-from hsiclasso.dependence.streaming import StreamedPass, can_be_streamed
+from hsiclasso.dependence.streaming import StreamedPass
 from hsiclasso.dependence.tables import TableProducts, can_be_tabulated
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
 
-__all__ = ["Problem", "Progress", "relate"]
+__all__ = ["NEIGHBOURS_AT_ONCE", "Problem", "Progress", "first_pass", "relate"]
 
 #: Called with the name of the stage, the number of features done and their total number.
 Progress = Callable[[str, int, int], None]
 
 #: Number of features whose neighbours are searched for in one pass, as targets of the pass.
-_AT_ONCE = 16
+NEIGHBOURS_AT_ONCE = 16
 #: Relative error of the matrices whose similarity is computed.
 _SIMILARITY_ERROR = 1e-4
 
@@ -41,6 +42,7 @@ def relate(
     runner: Runner | None = None,
     n_threads: int = 1,
     screen: int = 0,
+    budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> Problem:
     """Relate every feature to a target in one pass over the table.
@@ -61,6 +63,8 @@ def relate(
         If it is positive, about this many relevances are exact, and the others may be upper bounds
         where that is faster. Upper bounds are enough for a path of non-negative weights.
         `Problem.sharpen` makes them exact.
+    budget : Budget, optional
+        Memory that may be used.
     progress : callable, optional
         Called after every block of the pass.
 
@@ -69,21 +73,30 @@ def relate(
     Problem
         Relevance, and redundancy on demand.
     """
+    runner, budget = runner or Threads(n_threads), budget or Budget(n_threads=n_threads)
+    work = first_pass(features, target, measure, screen)
+    found, features = _scan(work, runner, progress, "relevance", max(1, screen), budget)
+    is_screened = isinstance(work, ScreeningPass)
+    exact = work.exact if isinstance(work, ScreeningPass) else work
+    return Problem(exact.on(features), found, runner, budget, screen if is_screened else 1)
+
+
+def first_pass(
+    features: Features, target: TargetMatrix, measure: Measure, screen: int
+) -> RelevancePass | ScreeningPass:
+    """Return the pass that finds the relevance, or bounds on it; see `relate`."""
     exact = RelevancePass(features, target, measure)
-    runner = runner or Threads(n_threads)
     is_screened = screen > 0 and can_be_screened(features, target, measure)
-    work = ScreeningPass(exact) if is_screened else exact
-    found, features = _scan(work, runner, progress, "relevance", screen)
-    return Problem(exact.on(features), found, runner, n_threads, screen if is_screened else 1)
+    return ScreeningPass(exact) if is_screened else exact
 
 
 def _scan(
     work: RelevancePass | ScreeningPass, runner: Runner, progress: Progress | None, stage: str,
-    n_exact: int,
+    n_exact: int, budget: Budget,
 ) -> tuple[Screened, Features]:  # fmt: skip
     """Pass over the table; return the results, and the features with columns that are held."""
-    if can_be_streamed(work.features):
-        streamed = StreamedPass(work, n_exact)
+    if runner.by_chunks or not work.features.source.in_memory:
+        streamed = StreamedPass(work, stage, n_exact, budget)
         return streamed.together(_run(streamed, runner, progress, stage))
     parts = [Screened.of(part) for part in _run(work, runner, progress, stage)]
     return Screened.together(parts), work.features
@@ -100,6 +113,7 @@ def _products(
 
 def _run(work: Any, runner: Runner, progress: Progress | None, stage: str) -> Iterator[Any]:
     """Run the blocks of a pass over the table, and yield their results."""
+    stage = stage.partition(" ")[0]
     done, blocks = 0, work.blocks()
     for part, result in zip(blocks, runner.map(work, blocks), strict=True):
         yield result
@@ -130,7 +144,7 @@ class Problem:
     """
 
     def __init__(
-        self, exact_pass: RelevancePass, screened: Screened, runner: Runner, n_threads: int,
+        self, exact_pass: RelevancePass, screened: Screened, runner: Runner, budget: Budget,
         n_exact: int = 1,
     ) -> None:  # fmt: skip
         self.features = features = exact_pass.features
@@ -144,9 +158,10 @@ class Problem:
         self._error = float(screened.result.error.max(initial=0.0))
         self._pass = exact_pass
         self._runner = runner
-        self._threads = Threads(n_threads)
-        self._columns = ScaledColumns(features)
-        self._products = _products(features, measure)(self._columns, measure, n_threads)
+        self._budget = budget
+        self._threads = Threads(budget.n_threads)
+        self._columns = ScaledColumns(features, budget)
+        self._products = _products(features, measure)(self._columns, measure, budget.n_threads)
         self._entries = Entries(features.n_features)
         self._sharpen_first(n_exact)
 
@@ -231,8 +246,8 @@ class Problem:
             For each wanted feature, `number` others with their similarities, most similar first.
         """
         neighbours: list[list[tuple[int, float]]] = []
-        for start in range(0, wanted.size, _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
+        for start in range(0, wanted.size, NEIGHBOURS_AT_ONCE):
+            some = wanted[start : start + NEIGHBOURS_AT_ONCE]
             for k, row in zip(some.tolist(), self._similarity(some, progress).T, strict=True):
                 row[k] = -np.inf
                 # ties go to the feature that comes first
@@ -259,6 +274,7 @@ class Problem:
             passes.append((factored, together(rows)))
         for which, target in passes:
             work = RelevancePass(features, target, measure)
-            found, _ = _scan(work, self._runner, progress, "neighbours", 1)
+            stage = f"neighbours of {', '.join(str(wanted[i]) for i in which)}"
+            found, _ = _scan(work, self._runner, progress, stage, 0, self._budget)
             out[:, which] = found.result.relevance
         return out

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -71,8 +71,12 @@ class PassResult:
     @classmethod
     def together(cls, parts: list[PassResult]) -> PassResult:
         """Concatenate the results of blocks."""
-        fields = ("relevance", "error", "varies", "observed")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def take(self, which: IntArray) -> PassResult:
+        """Return the results of some of the features."""
+        return PassResult(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 class RelevancePass:
@@ -97,6 +101,12 @@ class RelevancePass:
         made = copy(self)
         made.features = features
         return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made of the target on first use: it is made again where it is used."""
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("rows", "atoms")
+        }
 
     def _check_recursions(self) -> None:
         """Raise if a Laplace kernel would need factors of full rank for too many samples."""

@@ -79,6 +79,10 @@ class Screened:
             np.concatenate([part.exact for part in parts]),
         )
 
+    def take(self, which: IntArray) -> Screened:
+        """Return the results of some of the features."""
+        return Screened(self.result.take(which), self.upper[which], self.exact[which])
+
 
 def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) -> bool:
     """Return whether all columns are dense numbers with one smooth kernel, and the measure is HSIC.

@@ -1,31 +1,33 @@
-"""The pass over a table that is not in memory: chunks of columns are read, related and forgotten.
+"""The pass by chunks of columns, which are loaded, related and forgotten.
 
-A chunk is read once. Its features are related as those of a table in memory are, and the columns
-that may be selected are returned with the results. Reading them again is therefore the exception.
-The result of a chunk is a value: who reads the chunks, and in which order, changes nothing.
+It serves tables that are not in memory, and runners whose workers share no memory. A chunk is read
+once. Its features are related as those of a table in memory are, and the columns that may be
+selected are returned with the results. Reading them again is therefore the exception. The result of
+a chunk is a value: who reads the chunks, and in which order, changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data.stored import HeldColumns
+from hsiclasso.data import Source
+from hsiclasso.data.sources import ArraySource
+from hsiclasso.data.stored import HeldColumns, Outline
+from hsiclasso.dependence.budget import Budget
 from hsiclasso.dependence.features import Features
-from hsiclasso.dependence.relevance import RelevancePass
+from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.screening import Screened, ScreeningPass
 
-__all__ = ["ChunkResult", "StreamedPass", "can_be_streamed"]
+__all__ = ["ChunkResult", "StreamedPass"]
 
-#: Bytes of a chunk.
-_CHUNK_BYTES = 32 * 2**20
 #: Number of columns that are held, at least and for each relevance that will be exact.
 _LEAST_HELD, _HELD_EACH = 256, 2
-#: Largest size of the columns that are held, in bytes.
-_HELD_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -40,52 +42,116 @@ class ChunkResult:
     #: Their values, shape (h, n).
     values: FloatArray
 
+    def to_arrays(self) -> dict[str, Any]:
+        """Return all arrays by name, for a file."""
+        result = self.found.result
+        arrays = {field.name: getattr(result, field.name) for field in fields(result)}
+        arrays |= {"bound": self.found.upper, "exact": self.found.exact}
+        return arrays | {"columns": self.columns, "upper": self.upper, "values": self.values}
 
-def can_be_streamed(features: Features) -> bool:
-    """Return whether the table is not in memory and every feature has one column."""
-    return not features.source.in_memory and not features.joint
+    @classmethod
+    def from_arrays(cls, arrays: Any) -> Self:
+        """Return the result that `to_arrays` was called on."""
+        result = PassResult(*(arrays[field.name] for field in fields(PassResult)))
+        found = Screened(result, arrays["bound"], arrays["exact"])
+        return cls(found, arrays["columns"], arrays["upper"], arrays["values"])
 
 
 class StreamedPass:
-    """Relates the features of chunks of columns; an instance can be called from any thread.
+    """Relates the features of chunks of columns; an instance can be used by any thread.
 
     Parameters
     ----------
     work : RelevancePass or ScreeningPass
         Relates features that are in memory.
+    stage : str
+        Name of the pass, for a checkpoint.
     n_exact : int
-        Number of features whose exact relevance is probably needed.
+        Number of features whose exact relevance is probably needed; 0 if no column will be.
+    budget : Budget
+        Sizes of a chunk and of the columns that are held.
     """
 
-    def __init__(self, work: RelevancePass | ScreeningPass, n_exact: int) -> None:
+    def __init__(
+        self, work: RelevancePass | ScreeningPass, stage: str, n_exact: int, budget: Budget
+    ) -> None:
+        self.stage = stage
+        self.screened = isinstance(work, ScreeningPass)
         self.features = work.features
         self._work = work
-        most = _HELD_BYTES // (8 * self.features.n_samples)
-        self._n_held = max(1, min(most, max(_LEAST_HELD, _HELD_EACH * n_exact)))
+        self._chunk_bytes = budget.chunk
+        most = budget.held // (8 * self.features.n_samples)
+        self._n_held = min(most, max(_LEAST_HELD, _HELD_EACH * n_exact)) if n_exact else 0
 
     def blocks(self) -> list[slice]:
         """Cut the features into chunks, each of which is read at once."""
-        chunks = self.features.source.chunks(_CHUNK_BYTES)
+        chunks = self.features.source.chunks(self._chunk_bytes)
         ends = np.searchsorted(self.features.first, [chunk.stop for chunk in chunks]).tolist()
         parts = (slice(*ends_of) for ends_of in zip([0, *ends], ends, strict=False))
         return [part for part in parts if part.start < part.stop]
 
     def __call__(self, part: slice) -> ChunkResult:
-        """Read a chunk and relate its features."""
-        features, first = self.features, self.features.first[part]
-        begin = int(first[0])
-        own = replace(
+        """Load a chunk and relate its features."""
+        return self.relate(part, self.load(part))
+
+    def load(self, part: slice) -> Source:
+        """Read the columns of a chunk, from the first to the last of its features."""
+        return self.features.source.load(self.columns(part))
+
+    def columns(self, part: slice) -> slice:
+        """Return the columns that are loaded for a chunk."""
+        first = self.features.first[part]
+        return slice(int(first[0]), int(first[-1]) + 1)
+
+    def relate(self, part: slice, loaded: Source) -> ChunkResult:
+        """Relate the features of a chunk that is in memory."""
+        features, own = self.features, self._on(part, loaded)
+        numbers = np.arange(part.start, part.stop)
+        single = np.setdiff1d(numbers, list(features.joint), assume_unique=True)
+        joint = [k for k in features.joint if k in range(part.start, part.stop)]
+        found = [self._relate(own)] if single.size else []
+        found += [self._relate(self._joint(k)) for k in joint]
+        in_order = np.argsort(np.append(single, joint), kind="stable")
+        together = Screened.together(found).take(in_order)
+        upper = together.upper[single - part.start]
+        held = np.sort(np.argsort(-upper, kind="stable")[: self._n_held])
+        values = own.source.block(own.first[held]).T
+        return ChunkResult(together, features.first[single[held]], upper[held], values)
+
+    def _on(self, part: slice, loaded: Source) -> Features:
+        """Return the features of one column of a chunk that is in memory."""
+        features = self.features
+        single = np.setdiff1d(np.arange(part.start, part.stop), list(features.joint))
+        return replace(
             features,
-            source=features.source.load(slice(begin, int(first[-1]) + 1)),
-            first=first - begin,
-            which=None if features.which is None else features.which[part],
+            source=loaded,
+            first=features.first[single] - self.columns(part).start,
+            which=None if features.which is None else features.which[single],
+            joint={},
         )
+
+    def _joint(self, feature: int) -> Features:
+        """Read a feature of several columns, which other chunks may have."""
+        features, columns = self.features, self.features.columns_of(feature)
+        names = [features.source.name(int(j)) for j in columns]
+        return replace(
+            features,
+            source=ArraySource(features.source.block(columns), names),
+            first=np.zeros(1, dtype=np.int64),
+            which=None if features.which is None else features.which[[feature]],
+            joint={0: (features.name(feature), np.arange(columns.size))},
+        )
+
+    def _relate(self, own: Features) -> Screened:
         work = self._work.on(own)
-        found = Screened.together([Screened.of(work(block)) for block in work.blocks()])
-        held = np.sort(np.argsort(-found.upper, kind="stable")[: self._n_held])
-        return ChunkResult(
-            found, first[held], found.upper[held], own.source.block(own.first[held]).T
-        )
+        return Screened.together([Screened.of(work(block)) for block in work.blocks()])
+
+    def without_source(self) -> StreamedPass:
+        """Return the pass without the table, for workers that get their chunks in another way."""
+        made = copy(self)
+        made.features = replace(self.features, source=Outline(self.features.source))
+        made._work = self._work.on(made.features)
+        return made
 
     def together(self, parts: Iterable[ChunkResult]) -> tuple[Screened, Features]:
         """Return the results of all chunks, and the features with the columns that are held."""

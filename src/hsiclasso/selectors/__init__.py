@@ -5,6 +5,7 @@ from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
 from hsiclasso.selectors.kernel import SelectedKernel
 from hsiclasso.selectors.missing import Ignore
 from hsiclasso.selectors.penalties import ElasticNet, GroupLasso, Lasso
+from hsiclasso.selectors.resources import Resources
 from hsiclasso.selectors.result import SelectedFeature, SelectionResult
 from hsiclasso.selectors.search import AlphaRatio
 
@@ -17,6 +18,7 @@ __all__ = [
     "Ignore",
     "Lasso",
     "NOCCOLasso",
+    "Resources",
     "SelectedFeature",
     "SelectedKernel",
     "SelectionResult",

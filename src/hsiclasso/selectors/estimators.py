@@ -19,6 +19,7 @@ from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
+from hsiclasso.selectors.resources import Resources
 
 __all__ = ["ColumnSelector", "HSICLasso", "NOCCOLasso"]
 
@@ -135,6 +136,9 @@ class HSICLasso(ColumnSelector):
         one more pass over the table, which may take longer than the selection.
     n_jobs : int, default=-1
         Threads of the passes over the table; -1 takes all cores.
+    resources : Resources, default=None
+        Memory that may be used, a folder in which finished work is kept, a Dask cluster. None
+        stands for half of the memory that is free and the threads of this process.
 
     Attributes
     ----------
@@ -196,6 +200,7 @@ class HSICLasso(ColumnSelector):
         gram_error: float = 1e-6,
         n_neighbors: int = 0,
         n_jobs: int | None = -1,
+        resources: Resources | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
@@ -212,6 +217,7 @@ class HSICLasso(ColumnSelector):
         self.gram_error = gram_error
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
+        self.resources = resources
 
     def fit(
         self,
@@ -362,7 +368,7 @@ class NOCCOLasso(HSICLasso):
     measure : {"nocco"} or NOCCO, default="nocco"
         ``NOCCO(epsilon)`` gives the regularisation :math:`\epsilon > 0` of the inverse, 1e-3 by
         default.
-    gram_error, n_neighbors, n_jobs
+    gram_error, n_neighbors, n_jobs, resources
         As in `HSICLasso`.
 
     See Also

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._types import FloatArray, IntArray
@@ -27,7 +26,7 @@ from hsiclasso.selectors.search import Search
 from hsiclasso.solvers import Penalty, SolutionPath
 from hsiclasso.targets.matrix import TargetMatrix
 
-__all__ = ["Selection", "select"]
+__all__ = ["Selection", "n_exact", "select", "target_matrix"]
 
 #: Relevances that are made exact before the path is solved: so many for each feature to select,
 #: and so many more. If the path comes to need others, it is solved again.
@@ -89,10 +88,11 @@ def select(
     with single_threaded_blas():
         problem = relate(
             inputs.features,
-            _target_matrix(inputs),
+            target_matrix(inputs),
             inputs.measure,
-            n_threads=effective_n_jobs(options.n_jobs),
-            screen=_n_exact(inputs),
+            runner=inputs.runner,
+            screen=n_exact(inputs),
+            budget=inputs.budget,
             progress=progress,
         )
         useless = warn_of_useless(problem)
@@ -108,7 +108,7 @@ def select(
     return Selection(result, inputs.features, problem, path, selected, coefficients, kernel, kept)
 
 
-def _target_matrix(inputs: Inputs) -> TargetMatrix:
+def target_matrix(inputs: Inputs) -> TargetMatrix:
     """Make the matrix that features are compared with."""
     features, measure, samples = inputs.features, inputs.measure, inputs.features.samples
     target = inputs.target.data.matrix(
@@ -124,7 +124,7 @@ def _target_matrix(inputs: Inputs) -> TargetMatrix:
     return target
 
 
-def _n_exact(inputs: Inputs) -> int:
+def n_exact(inputs: Inputs) -> int:
     """Features whose exact relevance the path will probably need; 0 if it needs that of all."""
     if not inputs.penalty.penalty.alike:  # the largest relevance need not join first
         return 0

@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from hsiclasso import __version__
 from hsiclasso._checks import check_choice, check_count, check_whole, is_number
 from hsiclasso._types import FloatArray
 from hsiclasso.data import RowSubset, Source
-from hsiclasso.dependence import Features
+from hsiclasso.data.fingerprint import hash_of
+from hsiclasso.dependence import Budget, Features, Runner
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples, as_measure
 from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covariates
 from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
+from hsiclasso.selectors.resources import as_resources
 from hsiclasso.selectors.search import Goal, check_alpha, resolve_goal
 from hsiclasso.solvers import SOLVERS, choose_solver
 from hsiclasso.targets import Prepared, as_target
@@ -42,6 +46,7 @@ class Options(Protocol):
     gram_error: Any
     n_neighbors: Any
     n_jobs: Any
+    resources: Any
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,9 @@ class Inputs:
     solver: str
     #: Number of samples that are not used.
     n_dropped: int
+    #: Memory that may be used, and what runs the pass over the table.
+    budget: Budget
+    runner: Runner
 
 
 def check_options(options: Options) -> None:
@@ -76,6 +84,7 @@ def check_options(options: Options) -> None:
     check_choice("solver", options.solver, ("auto", *SOLVERS))
     check_gram_error(options.gram_error)
     check_whole("n_neighbors", options.n_neighbors, least=0)
+    as_resources(options.resources)
     if options.n_jobs is not None and (not is_number(options.n_jobs) or options.n_jobs == 0):
         raise InvalidInputError(
             f"n_jobs={options.n_jobs!r} must be a whole number of threads other than 0: -1 takes "
@@ -104,10 +113,33 @@ def prepare(
     solver = choose_solver(options.solver, penalty.penalty, by_groups=goal.n_groups is not None)
     subtract = bool(known.names) and asked.method == "subtract"
     n_dropped = source.n_samples - used.n_samples
+    resources, n_threads = as_resources(options.resources), effective_n_jobs(options.n_jobs)
+    budget = Budget.within(resources.bytes_allowed, used.n_samples, features.n_features, n_threads)
+    made_for = None
+    if resources.checkpoint is not None:
+        made_for = _fingerprints(options, used, y, weights, known)
     return Inputs(
         features, target, known, subtract, as_measure(options.measure), penalty, goal, solver,
-        n_dropped,
+        n_dropped, budget, resources.runner(budget.n_threads, made_for),
     )  # fmt: skip
+
+
+def _fingerprints(
+    options: Options, source: Source, y: Any, weights: FloatArray | None, known: CovariateValues
+) -> dict[str, str]:
+    """Return what the results of the pass depend on, by what it is called in errors."""
+    names = ("measure", "kernel", "target", "joint", "missing", "gram_error")
+    settings = [getattr(options, name) for name in names]
+    covariates = as_covariates(options.covariates)
+    values = getattr(y, "codes", y)  # ordered labels
+    return {
+        "version of hsiclasso": __version__,
+        "table": source.identity(),
+        "target": hash_of(values if hasattr(values, "tocsr") else np.asarray(values)),
+        "set of weights": hash_of(weights),
+        "set of covariates": hash_of(known.names, known.values, covariates.method),
+        "set of options": hash_of(*settings),
+    }
 
 
 def _features(

@@ -1,0 +1,82 @@
+"""How the memory of a selection is shared out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hsiclasso._memory import free_bytes, in_words
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["Budget"]
+
+#: Most bytes of a chunk, of the columns that are held, of scaled columns, and of factors. More
+#: would not make a selection faster.
+_CHUNK, _HELD, _COLUMNS, _FACTORS = (size * 2**20 for size in (32, 256, 512, 512))
+#: Fewest bytes of a chunk.
+_LEAST_CHUNK = 2**20
+#: Number of chunks that are read ahead of those that threads work on.
+AHEAD = 1
+#: A chunk that is being decoded takes so many times its size.
+_DECODING = 2
+#: Memory that a thread works in, and that the solver and small things take.
+_THREAD_BYTES, _SMALL = 48 * 2**20, 64 * 2**20
+#: Bytes of the results of one feature.
+_RESULT = 64
+#: Fewest columns that must fit.
+_LEAST_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Sizes in bytes of what a selection keeps in memory, beside the table and the target."""
+
+    #: A chunk of columns that is read at once from a table that is not in memory.
+    chunk: int = _CHUNK
+    #: Columns that may be selected, held while chunks are read.
+    held: int = _HELD
+    #: Columns on the scale of their kernels.
+    columns: int = _COLUMNS
+    #: Factors of columns.
+    factors: int = _FACTORS
+    #: Number of threads.
+    n_threads: int = 1
+
+    @classmethod
+    def within(cls, limit: int | None, n_samples: int, n_features: int, n_threads: int) -> Budget:
+        """Share out a number of bytes; by default half of the memory that is free.
+
+        The size of a chunk depends on `limit` only: a pass that is continued elsewhere has the same
+        chunks. If there is little memory, there are fewer threads.
+
+        Raises
+        ------
+        InvalidInputError
+            If not even a few columns would fit.
+        """
+        total = free_bytes() // 2 if limit is None else limit
+        chunk = _CHUNK if limit is None else min(_CHUNK, max(limit // 64, _LEAST_CHUNK))
+        least = 8 * _LEAST_COLUMNS * 8 * n_samples
+        fixed = _SMALL + _RESULT * n_features
+        each = _THREAD_BYTES + _DECODING * chunk
+        rest = total - fixed - (AHEAD + 1) * _DECODING * chunk - each
+        if rest < least:
+            raise InvalidInputError(
+                f"memory_limit={in_words(total)} is too little for {n_samples:,} samples and "
+                f"{n_features:,} features: allow {in_words(total - rest + least)} or more."
+            )
+        # threads may take half of what is left, columns and factors share the other half
+        more = min(n_threads - 1, rest // 2 // each)
+        rest -= more * each
+        return cls(
+            chunk,
+            min(_HELD, rest // 3),
+            min(_COLUMNS, rest // 4),
+            min(_FACTORS, rest // 3),
+            1 + int(more),
+        )
+
+    def bound(self, n_features: int) -> int:
+        """Return the most bytes that are in use at once, beside the table and the target."""
+        chunks = _DECODING * (self.n_threads + AHEAD + 1) * self.chunk
+        kept = self.held + self.columns + self.factors
+        return chunks + kept + self.n_threads * _THREAD_BYTES + _SMALL + _RESULT * n_features

@@ -1,0 +1,164 @@
+"""Finished chunks in a folder: an interrupted pass continues, and parts of it can be run apart.
+
+A folder belongs to one table and one set of settings; ``made_for.json`` says which. The result of
+every chunk is a file of its own, which is complete or not there. Whoever computes it - threads,
+a cluster, another process that runs a part of the chunks - the file is the same.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hsiclasso.data.atomic import write_atomically
+from hsiclasso.data.fingerprint import hash_of
+from hsiclasso.dependence.running import Runner
+from hsiclasso.dependence.streaming import ChunkResult
+from hsiclasso.errors import InvalidInputError
+
+__all__ = ["Checkpoint", "Part"]
+
+_MADE_FOR = "made_for.json"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several parts of the chunks, numbered from 1."""
+
+    number: int
+    of: int
+
+    def chunks(self, n_chunks: int) -> range:
+        """Return the numbers of the chunks of this part, which are adjacent."""
+        return range(n_chunks * (self.number - 1) // self.of, n_chunks * self.number // self.of)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Runs the chunks that a folder does not have, and reads the others.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the results; it is made if it does not exist.
+    runner : Runner
+        Runs the chunks.
+    made_for : mapping of str to str
+        Fingerprints of the table, the target and the settings, by what they are called in errors.
+    """
+
+    folder: Path
+    runner: Runner
+    made_for: Mapping[str, str]
+
+    by_chunks: ClassVar[bool] = True
+
+    def map(self, work: Any, pieces: Sequence[slice]) -> Iterator[ChunkResult]:
+        """Yield the results of all chunks, in order."""
+        files = self._files(work, pieces)
+        missing = {number for number, file in enumerate(files) if not _is_complete(file)}
+        fresh = self.runner.map(work, [pieces[number] for number in sorted(missing)])
+        for number, file in enumerate(files):
+            if number in missing:
+                yield _save(file, next(fresh))
+            else:
+                with np.load(file, allow_pickle=False) as arrays:
+                    yield ChunkResult.from_arrays(arrays)
+
+    def run_part(self, part: Part, work: Any, pieces: Sequence[slice]) -> Iterator[slice]:
+        """Compute the chunks of a part that are not in the folder; yield each when it is saved."""
+        files, numbers = self._files(work, pieces), part.chunks(len(pieces))
+        missing = [number for number in numbers if not _is_complete(files[number])]
+        results = self.runner.map(work, [pieces[number] for number in missing])
+        for number, result in zip(missing, results, strict=True):
+            _save(files[number], result)
+            yield pieces[number]
+
+    def check_parts(self, n_parts: int, work: Any, pieces: Sequence[slice]) -> None:
+        """Raise if a part is not complete; the message says which are not."""
+        files = self._files(work, pieces)
+        absent = [
+            number
+            for number in range(1, n_parts + 1)
+            if not all(_is_complete(files[k]) for k in Part(number, n_parts).chunks(len(pieces)))
+        ]
+        if absent:
+            shown = ", ".join(map(str, absent[:10])) + (", ..." if len(absent) > 10 else "")
+            raise InvalidInputError(
+                f"{len(absent)} of {n_parts} parts in {self.folder} are not complete ({shown}): "
+                f"run each of them first, with: hsiclasso run {self.folder} NUMBER"
+            )
+
+    def _files(self, work: Any, pieces: Sequence[slice]) -> list[Path]:
+        """Return the files of all chunks, in a folder that was made for the same work."""
+        folder = self._open(work, pieces)
+        return [folder / f"{number:06d}.npz" for number in range(len(pieces))]
+
+    def _open(self, work: Any, pieces: Sequence[slice]) -> Path:
+        """Make the folder, or check that it was made for the same work; return that of a stage."""
+        cut = hash_of([(piece.start, piece.stop) for piece in pieces], work.screened)
+        made_for = {**self.made_for, f"set of chunks ({work.stage})": cut}
+        file = self.folder / _MADE_FOR
+        self.folder.mkdir(parents=True, exist_ok=True)
+        before = _read_json(file) if file.exists() else {}
+        for what, value in made_for.items():
+            if before.get(what, value) != value:
+                raise InvalidInputError(
+                    f"checkpoint={str(self.folder)!r} was made for another {what} "
+                    f"({_shown(before[what])}; now {_shown(value)}): give another folder, or "
+                    "delete this one to start anew."
+                )
+        if before.keys() != before.keys() | made_for.keys():
+            write_atomically(file, json.dumps(before | made_for, indent=1).encode())
+        # a stage such as "neighbours of 3, 17" is named by its hash
+        name = work.stage if work.stage.isalpha() else hash_of(work.stage)[:12]
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+
+def _is_complete(file: Path) -> bool:
+    """Whether there is a file that can be read to its end."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return "values.npy" in archive.namelist() and archive.testzip() is None
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
+def _save(file: Path, result: ChunkResult) -> ChunkResult:
+    """Write the result of a chunk, completely or not at all."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **result.to_arrays())
+    try:
+        write_atomically(file, buffer.getvalue())
+    except OSError as error:
+        raise InvalidInputError(
+            f"checkpoint={str(file.parent.parent)!r} cannot be written to ({error.strerror}): the "
+            "chunks before are safe; make room there, and start again to continue."
+        ) from error
+    return result
+
+
+def _read_json(file: Path) -> dict[str, str]:
+    try:
+        found = json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(
+            f"{file} cannot be read ({error}): it says what the checkpoint is for; delete the "
+            "folder to start anew."
+        ) from error
+    if not isinstance(found, dict):
+        raise InvalidInputError(f"{file} is no description of a checkpoint: give another folder.")
+    return found
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= 60 else f"...{text[-57:]}"

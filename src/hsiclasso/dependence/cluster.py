@@ -1,0 +1,150 @@
+"""Chunks as tasks of a Dask cluster (needs the extra ``dask``).
+
+The pass is the value of one task, and every chunk is another task that takes it. A worker reads its
+chunk itself, or gets it from the tasks of a Dask collection. Everything can be made again from the
+graph: if a worker is lost, the scheduler has others repeat what it held.
+"""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from hsiclasso import __version__
+from hsiclasso._blas import single_threaded_blas
+from hsiclasso.data.sources import ArraySource
+from hsiclasso.dependence.running import in_order
+from hsiclasso.dependence.streaming import ChunkResult, StreamedPass
+from hsiclasso.errors import ChunkFailedError, InvalidInputError, require
+
+__all__ = ["Cluster", "connect"]
+
+#: How often a chunk that fails is tried again.
+_RETRIES = 3
+#: Number of chunks that are submitted for each thread of the cluster.
+_AHEAD = 3
+#: Seconds until a scheduler must have answered.
+_PATIENCE = 15
+
+
+def connect(client: Any) -> Any:
+    """Return a client for the address of a scheduler, or the given client."""
+    distributed = require("distributed", "dask")
+    if isinstance(client, distributed.Client):
+        return client
+    if not isinstance(client, str):
+        raise InvalidInputError(
+            f"client={client!r} is no dask.distributed.Client and no address of a scheduler: pass "
+            "one of them, such as 'tcp://10.0.0.1:8786'."
+        )
+    try:
+        return distributed.Client(client, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InvalidInputError(
+            f"No scheduler answers at {client!r} ({error}): check the address, and that the "
+            "scheduler is running and can be reached from here."
+        ) from error
+
+
+class Cluster:
+    """Runs the chunks of a pass as tasks of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    by_chunks: ClassVar[bool] = True
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def map(self, work: StreamedPass, pieces: Sequence[slice]) -> Iterator[ChunkResult]:
+        """Yield the results of all chunks, in order."""
+        delayed = require("dask", "dask").delayed
+        self._check_workers()
+        features = work.features
+        task_of = getattr(features.source, "delayed", None)
+        shared = self._share(work if task_of is None else work.without_source())
+        relate, load_and_relate = (delayed(f, pure=False) for f in (_relate, _load_and_relate))
+
+        def submit(_: Any, piece: slice) -> _NamedFuture:
+            if task_of is None:
+                task = load_and_relate(shared, piece)
+            elif any(k in range(piece.start, piece.stop) for k in features.joint):
+                task = delayed(work(piece))  # its columns are in several chunks: read them here
+            else:
+                task = relate(shared, piece, task_of(work.columns(piece)))
+            names = [features.name(k) for k in (piece.start, piece.stop - 1)]
+            return _NamedFuture(self._client.compute(task, retries=_RETRIES), *names)
+
+        window = _AHEAD * sum(self._client.nthreads().values())
+        yield from in_order(submit, work, pieces, window)  # type: ignore[arg-type]
+
+    def _share(self, work: StreamedPass) -> Any:
+        """Make the pass the value of a task, which any worker can carry out again."""
+        pickle = require("cloudpickle", "dask")
+        with warnings.catch_warnings():
+            # the rows of a target with many samples are large, and every worker needs them
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            key = f"hsiclasso-pass-{uuid.uuid4().hex}"
+            return self._client.submit(pickle.loads, pickle.dumps(work), key=key)
+
+    def _check_workers(self) -> None:
+        """Raise if there are no workers, or if one has another version of this package."""
+        try:
+            self._client.wait_for_workers(1, timeout=_PATIENCE)
+        except (TimeoutError, OSError) as error:
+            raise InvalidInputError(
+                f"{self._client!r} has no workers after {_PATIENCE} s: start some, then try again."
+            ) from error
+        for worker, found in self._client.run(_version, on_error="return").items():
+            if found != __version__:
+                what = f"version {found}" if isinstance(found, str) else f"({found})"
+                raise InvalidInputError(
+                    f"The worker at {worker} has hsiclasso {what}, but this process has version "
+                    f"{__version__}: install the same version everywhere."
+                )
+
+
+class _NamedFuture:
+    """The future of a chunk, which knows the names of its first and last feature."""
+
+    def __init__(self, future: Any, first: str, last: str) -> None:
+        self._future, self._first, self._last = future, first, last
+
+    def result(self) -> ChunkResult:
+        """Wait for the result; an error names the chunk."""
+        try:
+            found: ChunkResult = self._future.result()
+        except InvalidInputError:
+            raise
+        except Exception as error:
+            raise ChunkFailedError(
+                f"The chunk from feature {self._first!r} to {self._last!r} failed {_RETRIES + 1} "
+                f"times on the cluster ({type(error).__name__}: {error}): see the logs of its "
+                "workers."
+            ) from error
+        return found
+
+    def cancel(self) -> None:
+        """Give the chunk up."""
+        self._future.cancel()
+
+
+def _version() -> str:
+    return __version__
+
+
+def _load_and_relate(work: StreamedPass, piece: slice) -> ChunkResult:
+    with single_threaded_blas():
+        return work(piece)
+
+
+def _relate(work: StreamedPass, piece: slice, values: Any) -> ChunkResult:
+    columns = work.columns(piece)
+    names = [work.features.source.name(j) for j in range(columns.start, columns.stop)]
+    with single_threaded_blas():
+        return work.relate(piece, ArraySource(values, names))

@@ -1,0 +1,103 @@
+"""``hsiclasso plan``, and a selection in parts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from hsiclasso.dependence import budget
+from tests.cli.helpers import run
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch):
+    monkeypatch.setattr(budget, "_CHUNK", 5 * 8 * 80)
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((80, 30))
+    y = X[:, 4] + X[:, 20] ** 2
+    names = ",".join([*(f"g{j}" for j in range(30)), "y"])
+    path = tmp_path / "table.csv"
+    np.savetxt(path, np.column_stack([X, y]), delimiter=",", header=names, comments="")
+    return path
+
+
+def answer(*arguments):
+    result = run(*map(str, arguments))
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def refusal(*arguments):
+    result = run(*map(str, arguments))
+    assert result.exit_code == 2
+    assert "Traceback" not in result.stderr
+    return " ".join(result.stderr.split())
+
+
+OPTIONS = ("-t", "y", "-k", "3", "--joint", "pair=g1,g25", "--memory-limit", "500MB")
+
+
+def test_parts_like_one_run(file, tmp_path, monkeypatch):
+    expected = json.loads(answer("select", file, *OPTIONS, "--neighbors", 0, "--json"))
+    folder = tmp_path / "work"
+    assert "hsiclasso run" in answer("split", file, folder, "--parts", 4, *OPTIONS)
+    monkeypatch.chdir(tmp_path.parent)  # paths of the job are absolute
+    for number in (4, 2, 1):
+        answer("run", folder, number, "-q")
+    assert "1 of 4 parts" in refusal("merge", folder)
+    answer("run", folder, 3)
+    answer("run", folder, 3)  # again: nothing is done
+    found = json.loads(answer("merge", folder, "--json"))
+    assert found["features"] == expected["features"]
+    out = tmp_path / "out.csv"
+    answer("merge", folder, "--out", out)
+    assert out.read_text().count("\n") == 4
+
+
+def test_what_is_refused(file, tmp_path):
+    folder = tmp_path / "work"
+    assert "has no job" in refusal("run", folder, 1)
+    assert "--parts 0 must be" in refusal("split", file, folder, "--parts", 0, *OPTIONS)
+    assert "did you mean" in refusal("split", file, folder, "--parts", 2, "-t", "g33")
+    assert not folder.exists()
+    answer("split", file, folder, "--parts", 2, *OPTIONS)
+    assert "has a job already" in refusal("split", file, folder, "--parts", 2, *OPTIONS)
+    assert "parts 1 to 2" in refusal("run", folder, 3)
+    assert "give it to split" in refusal("run", folder, 1, "--memory-limit", "1GB")
+    answer("run", folder, 1)
+    file.write_text(file.read_text().replace("g7", "h7"))
+    assert "another table" in refusal("run", folder, 2)
+    (folder / "job.json").write_text("{}")
+    assert "is no job" in refusal("run", folder, 2)
+
+
+def test_checkpoint_of_select(file, tmp_path):
+    folder = tmp_path / "kept"
+    first = answer("select", file, *OPTIONS, "--checkpoint", folder, "--json")
+    assert len(list((folder / "relevance").iterdir())) > 3
+    assert (
+        json.loads(answer("select", file, *OPTIONS, "--checkpoint", folder, "--json"))["features"]
+        == (json.loads(first)["features"])
+    )
+    assert "another target" in refusal(
+        "select", file, "-t", "g3", "--drop", "y", "--checkpoint", folder
+    ) or "another table" in refusal("select", file, "-t", "g3", "--checkpoint", folder)
+
+
+def test_plan(file):
+    text = answer("plan", file, "-t", "y", "-k", 3)
+    assert "80 samples x 30 features" in text
+    assert json.loads(answer("plan", file, "-t", "y", "--json"))["n_features"] == 30
+
+
+def test_no_scheduler(file, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("hsiclasso.dependence.cluster._PATIENCE", 0.5)
+    words = refusal("select", file, "-t", "y", "--scheduler", "tcp://127.0.0.1:9")
+    assert "No scheduler answers" in words

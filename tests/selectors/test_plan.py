@@ -1,0 +1,132 @@
+"""What a selection will cost: the numbers, and the bound on memory that is kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from hsiclasso import HSICLasso, InvalidInputError, Resources, make_data1, plan
+from hsiclasso._memory import as_bytes, free_bytes, in_words, resident_bytes
+from hsiclasso.dependence.budget import Budget
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    X, _, _ = make_data1(200, 500, random_state=0)
+    path = tmp_path_factory.mktemp("plan") / "X.npy"
+    np.save(path, X.astype(np.float32))
+    return path
+
+
+def test_numbers_of_a_plan(file):
+    X = np.load(file, mmap_mode="r")
+    y = np.asarray(X[:, 3]) ** 2
+    made = plan(HSICLasso(20), X, y)
+    assert (made.n_samples, made.n_features, made.n_passes) == (200, 500, 1)
+    assert made.bytes_read == 200 * 500 * 4
+    assert made.seconds > 0
+    assert 0 <= made.reading_share <= 1
+    assert made.memory_bound > resident_bytes()
+    assert json.loads(json.dumps(made.to_dict()))["n_threads"] == made.n_threads
+    assert "200 samples x 500 features" in str(made)
+    near = plan(HSICLasso(20, n_neighbors=2, exclude=["x1"]), X, y)
+    assert near.n_passes == 3  # neighbours of 16 features at a time
+    assert near.bytes_read == 3 * made.bytes_read
+    assert any("n_neighbors=0" in line for line in near.advice)
+
+
+def test_a_plan_checks_what_a_fit_checks(file):
+    X = np.load(file, mmap_mode="r")
+    with pytest.raises(InvalidInputError, match=r"memory_limit=1\.0 MB is too little"):
+        plan(HSICLasso(5, resources=Resources("1MB")), X, np.arange(200))
+    with pytest.raises(InvalidInputError, match="n_features_to_select"):
+        plan(HSICLasso(-1), X, np.arange(200))
+
+
+def test_long_work_gets_advice(file, monkeypatch):
+    monkeypatch.setattr("hsiclasso.selectors.plan._LONG", 0.0)
+    made = plan(HSICLasso(5), np.load(file, mmap_mode="r"), np.arange(200.0))
+    assert any("checkpoint" in line for line in made.advice)
+    assert any("cluster" in line for line in made.advice)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("2GB", 2 * 10**9), ("1.5 MiB", 3 * 2**19), (1000, 1000), ("7", 7)]
+)
+def test_sizes(text, size):
+    assert as_bytes("memory_limit", text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "two GB", "1.2.3GB", True, None, "-1GB"])
+def test_what_is_no_size(text):
+    with pytest.raises(InvalidInputError, match="is no size"):
+        as_bytes("memory_limit", text)
+
+
+def test_memory_of_the_machine():
+    assert 0 < free_bytes() < 2**50
+    assert in_words(12) == "12 bytes"
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 64])
+@pytest.mark.parametrize("limit", [400e6, 1e9, 4e9, 1e12])
+def test_a_budget_stays_within_its_limit(limit, n_threads):
+    for n, d in ((100, 10**5), (1000, 10**6), (100_000, 1000)):
+        budget = Budget.within(int(limit), n, d, n_threads)
+        assert budget.bound(d) <= limit
+        assert 1 <= budget.n_threads <= n_threads
+        # a pass that is continued elsewhere has the same chunks
+        assert budget.chunk == Budget.within(int(limit), n, d, 1).chunk
+
+
+@pytest.mark.parametrize("kind", ["npy", "zarr"])
+@pytest.mark.skipif(not resident_bytes(), reason="the system does not tell the memory of a process")
+def test_the_bound_is_kept(tmp_path, kind):
+    """Peak memory of a fit in a process of its own, on a table larger than the limit."""
+    code = """
+        import resource, sys
+        import numpy as np
+        from hsiclasso import HSICLasso, Resources, make_data2, plan
+        folder, kind = sys.argv[1:]
+        rng = np.random.default_rng(0)
+        n, d = 1000, 150_000
+        if kind == "npy":
+            X = np.lib.format.open_memmap(folder + "/X.npy", "w+", np.float32, (n, d), True)
+        else:
+            import zarr
+            X = zarr.create_array(folder + "/X.zarr", shape=(n, d), dtype="f4", chunks=(n, 2500))
+        for start in range(0, d, 2500):
+            X[:, start : start + 2500] = rng.standard_normal((n, 2500), dtype=np.float32)
+        y = np.asarray(X[:, 7]) + np.asarray(X[:, d - 1]) ** 2
+        if kind == "npy":
+            X.flush()
+            X._mmap.close()  # pages that were written would count
+            X = np.load(folder + "/X.npy", mmap_mode="r")
+        selector = HSICLasso(10, resources=Resources(memory_limit="400MB"))
+        HSICLasso(2).fit(np.asarray(X[:, :300]), y)  # compile first
+        bound = plan(selector, X, y).memory_bound
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        selector.fit(X, y)
+        status = open("/proc/self/status").read()
+        peak = int(status.split("VmHWM:")[1].split()[0]) * 1024
+        mapped = 0
+        if kind == "npy":  # pages of the file are the system's, which takes them back
+            smaps = open("/proc/self/smaps").read()
+            mapped = int(smaps.split("X.npy")[1].split("Rss:")[1].split()[0]) * 1024
+        print(bound, peak, mapped, selector.selected_[:2].tolist())
+    """
+    if kind == "zarr":
+        pytest.importorskip("zarr")
+    made = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), str(tmp_path), kind],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    bound, peak, mapped, *selected = made.stdout.split(maxsplit=3)
+    assert int(peak) - int(mapped) <= int(bound)
+    assert selected[0].strip() in ("[7, 149999]", "[149999, 7]")
