@@ -13,6 +13,7 @@ from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.statistic import Moments
 from hsiclasso.kernels import Kernel, Samples, Terms
 from hsiclasso.kernels.base import Product, explicit_terms
+from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
 __all__ = ["DenseColumns", "JointColumns", "TargetRows"]
@@ -50,7 +51,7 @@ class TargetRows:
     @classmethod
     def of(cls, target: TargetMatrix, samples: Samples) -> TargetRows:
         """Gather the rows of a factored target."""
-        assert isinstance(target, FactoredTarget)
+        assert isinstance(target, FactoredTarget | GriddedTarget)
         split, removed = target.rows, samples.removed
         return cls(
             np.concatenate([split.dense, removed]), split.tail, split.sparse, split.offset,

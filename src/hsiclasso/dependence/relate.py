@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso.data import Source
 from hsiclasso.dependence.budget import Budget
 from hsiclasso.dependence.entries import Entries
 from hsiclasso.dependence.features import Features, Scaled
@@ -17,10 +18,12 @@ from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.running import Runner, Threads
 from hsiclasso.dependence.screening import Screened, ScreeningPass, can_be_screened
-from hsiclasso.dependence.streaming import StreamedPass
+from hsiclasso.dependence.streaming import Pass, StreamedPass
 from hsiclasso.dependence.tables import TableProducts, can_be_tabulated
+from hsiclasso.dependence.tabulated import TabulatedPass
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
+from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
 
 __all__ = ["NEIGHBOURS_AT_ONCE", "Problem", "Progress", "first_pass", "relate"]
@@ -77,21 +80,29 @@ def relate(
     work = first_pass(features, target, measure, screen)
     found, features = _scan(work, runner, progress, "relevance", max(1, screen), budget)
     is_screened = isinstance(work, ScreeningPass)
-    exact = work.exact if isinstance(work, ScreeningPass) else work
+    exact = work if isinstance(work, RelevancePass) else work.exact
     return Problem(exact.on(features), found, runner, budget, screen if is_screened else 1)
 
 
-def first_pass(
-    features: Features, target: TargetMatrix, measure: Measure, screen: int
-) -> RelevancePass | ScreeningPass:
+def first_pass(features: Features, target: TargetMatrix, measure: Measure, screen: int) -> Pass:
     """Return the pass that finds the relevance, or bounds on it; see `relate`."""
+    if isinstance(target, GriddedTarget):
+        if can_be_tabulated(features, measure) and not _is_compact(features.source):
+            return TabulatedPass(RelevancePass(features, target, measure))
+        target = target.made
     exact = RelevancePass(features, target, measure)
     is_screened = screen > 0 and can_be_screened(features, target, measure)
     return ScreeningPass(exact) if is_screened else exact
 
 
+def _is_compact(source: Source) -> bool:
+    """Whether columns are small integers or sparse: these need fewer additions than a table."""
+    nothing = slice(0, 0)
+    return source.levels(nothing) is not None or source.stored(nothing) is not None
+
+
 def _scan(
-    work: RelevancePass | ScreeningPass, runner: Runner, progress: Progress | None, stage: str,
+    work: Pass, runner: Runner, progress: Progress | None, stage: str,
     n_exact: int, budget: Budget,
 ) -> tuple[Screened, Features]:  # fmt: skip
     """Pass over the table; return the results, and the features with columns that are held."""

@@ -28,7 +28,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Kernel, Measure, Terms
 from hsiclasso.kernels.factor import Refinement
 from hsiclasso.kernels.markov import laplace_matrix
-from hsiclasso.targets.matrix import DENSE, TargetMatrix
+from hsiclasso.targets.matrix import DENSE, FactoredTarget, TargetMatrix
 
 __all__ = ["PassResult", "RelevancePass"]
 
@@ -95,8 +95,8 @@ class RelevancePass:
 
     def on(self, features: Features) -> RelevancePass:
         """Return the same pass for other features on the same samples."""
-        # what is made of the target is made once, before the copy
-        _ = self.rows if self.target.factored else None
+        # what is made of the target is made once, before the copy; that of a grid may not be needed
+        _ = self.rows if isinstance(self.target, FactoredTarget) else None
         _ = self.atoms if self.has_levels or self.is_sparse else None
         made = copy(self)
         made.features = features

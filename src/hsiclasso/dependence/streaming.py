@@ -23,8 +23,12 @@ from hsiclasso.dependence.budget import Budget
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.dependence.screening import Screened, ScreeningPass
+from hsiclasso.dependence.tabulated import TabulatedPass
 
-__all__ = ["ChunkResult", "StreamedPass"]
+__all__ = ["ChunkResult", "Pass", "StreamedPass"]
+
+#: A pass over features that are in memory.
+Pass = RelevancePass | ScreeningPass | TabulatedPass
 
 #: Number of columns that are held, at least and for each relevance that will be exact.
 _LEAST_HELD, _HELD_EACH = 256, 2
@@ -62,7 +66,7 @@ class StreamedPass:
 
     Parameters
     ----------
-    work : RelevancePass or ScreeningPass
+    work : RelevancePass, ScreeningPass or TabulatedPass
         Relates features that are in memory.
     stage : str
         Name of the pass, for a checkpoint.
@@ -72,9 +76,7 @@ class StreamedPass:
         Sizes of a chunk and of the columns that are held.
     """
 
-    def __init__(
-        self, work: RelevancePass | ScreeningPass, stage: str, n_exact: int, budget: Budget
-    ) -> None:
+    def __init__(self, work: Pass, stage: str, n_exact: int, budget: Budget) -> None:
         self.stage = stage
         self.screened = isinstance(work, ScreeningPass)
         self.features = work.features

@@ -23,9 +23,16 @@ from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.products import FactorProducts, ScaledColumns
 from hsiclasso.dependence.running import Threads
 from hsiclasso.dependence.screening import REACHES
-from hsiclasso.kernels import Grid, Measure
+from hsiclasso.kernels import Grid, Kernel, Measure, Samples
 
-__all__ = ["TableProducts", "can_be_tabulated"]
+__all__ = [
+    "TableProducts",
+    "can_be_tabulated",
+    "joint_sums",
+    "node_norm",
+    "table_grid",
+    "table_norm2",
+]
 
 #: A scaled column (n,) with its grid.
 OnGrid = tuple[FloatArray, Grid]
@@ -127,18 +134,14 @@ class TableProducts:
     def _own(self, feature: int) -> tuple[float, float]:
         """Return the squared norm of a feature's matrix, -1 without a table, and its error."""
         (one,) = self._columns(np.array([feature]))
-        place = int(np.searchsorted(REACHES, np.abs(one.z).max()))
-        if not one.varies or place == len(REACHES):
+        grid = table_grid(one.kernel, one.z[0], self._features.gram_error)
+        if not one.varies or grid is None:
             return -1.0, 0.0
-        allowed = self._features.gram_error
-        grid = one.kernel.grid(REACHES[place], _ERROR_SHARE * allowed, _POINTS)
-        assert grid is not None
         self._grids[feature] = grid
-        norm2 = self._product((one.z[0], grid), (one.z[0], grid))
-        # an interpolated Gram matrix is off by 2 e + e^2 times the weight, and what rows leave out
-        off = (2 * grid.error + grid.error**2 + grid.left_out) * self._features.samples.total
+        norm2 = table_norm2(one.z[0], grid, self._features.samples)
+        off = grid.gram_error * self._features.samples.total
         error = float(off / np.sqrt(norm2)) if norm2 > 0 else np.inf
-        return (norm2, error) if error <= allowed else (-1.0, 0.0)
+        return (norm2, error) if error <= self._features.gram_error else (-1.0, 0.0)
 
     def _tabulated(
         self, rows: IntArray, cols: IntArray, wanted: BoolArray
@@ -164,15 +167,56 @@ class TableProducts:
 
     def _product(self, left: OnGrid, right: OnGrid) -> float:
         """Return the inner product of the Gram matrices of two columns."""
-        from hsiclasso.dependence._grid_loops import joint_table
+        return table_product(left, right, self._features.samples)
 
-        (x, above), (y, beside) = left, right
-        samples = self._features.samples
-        table = thread_buffer("table", (above.n_nodes, beside.n_nodes))
-        table[:] = 0.0
-        shares = np.empty(0) if samples.weights is None else samples.weights
-        firsts = np.array([above.first, beside.first])
-        joint_table(x, y, shares, firsts, np.array([above.step, beside.step]), table)
-        product = above.rows @ table
-        means = np.outer(product.sum(axis=1), beside.rows @ table.sum(axis=0))
-        return float(np.square(product @ beside.rows.T - means / samples.total).sum())
+
+def table_grid(kernel: Kernel, z: FloatArray, gram_error: float) -> Grid | None:
+    """Return a grid that reaches all values of a scaled column (n,), if there is one."""
+    place = int(np.searchsorted(REACHES, np.abs(z).max()))
+    if place == len(REACHES):
+        return None
+    return kernel.grid(REACHES[place], _ERROR_SHARE * gram_error, _POINTS)
+
+
+def table_norm2(z: FloatArray, grid: Grid, samples: Samples) -> float:
+    """Return the squared norm of the centred Gram matrix of a scaled column (n,)."""
+    return table_product((z, grid), (z, grid), samples)
+
+
+def table_product(left: OnGrid, right: OnGrid, samples: Samples) -> float:
+    """Return the inner product of the centred Gram matrices of two scaled columns."""
+    (x, above), (y, beside) = left, right
+    table = joint_sums(
+        (x, above.first, above.step, above.n_nodes), (y, beside.first, beside.step, beside.n_nodes),
+        samples,
+    )  # fmt: skip
+    product = above.rows @ table
+    means = np.outer(product.sum(axis=1), beside.rows @ table.sum(axis=0))
+    return float(np.square(product @ beside.rows.T - means / samples.total).sum())
+
+
+def node_norm(grid: Grid, counts: FloatArray, total: float) -> float:
+    """Return the norm of a centred Gram matrix from the weights (m,) of its nodes, roughly."""
+    mean = grid.rows @ counts
+    gram = (grid.rows * counts) @ grid.rows.T - np.outer(mean, mean) / total
+    return float(np.linalg.norm(gram))
+
+
+def joint_sums(
+    left: tuple[FloatArray, float, float, int], right: tuple[FloatArray, float, float, int],
+    samples: Samples,
+) -> FloatArray:  # fmt: skip
+    """Return the sums of products of the samples' weights at the nodes of two columns.
+
+    A column is given by its values (n,), the first node, the distance of the nodes and their
+    number. The table is valid until the thread makes the next one.
+    """
+    from hsiclasso.dependence._grid_loops import joint_table
+
+    (x, *above), (y, *beside) = left, right
+    table = thread_buffer("table", (int(above[2]), int(beside[2])))
+    table[:] = 0.0
+    shares = np.empty(0) if samples.weights is None else samples.weights
+    firsts, steps = np.array([[above[0], beside[0]], [above[1], beside[1]]])
+    joint_table(x, y, shares, firsts, steps, table)
+    return table

@@ -53,6 +53,11 @@ class Grid:
         return self.rows.astype(np.float32)
 
     @property
+    def gram_error(self) -> float:
+        """Bound on the error of an interpolated Gram matrix, as a share of the total weight."""
+        return 2 * self.error + self.error**2 + self.left_out
+
+    @property
     def n_nodes(self) -> int:
         """Number of nodes."""
         return int(self.rows.shape[1])

@@ -24,7 +24,14 @@ from hsiclasso.targets.base import (
     finite,
     read_columns,
 )
-from hsiclasso.targets.matrix import DENSE, LaplaceTarget, TargetMatrix, factored_target
+from hsiclasso.targets.gridded import GriddedTarget, line_of_nodes
+from hsiclasso.targets.matrix import (
+    DENSE,
+    FactoredTarget,
+    LaplaceTarget,
+    TargetMatrix,
+    factored_target,
+)
 
 __all__ = [
     "Outputs",
@@ -38,6 +45,9 @@ __all__ = [
 ]
 
 Outputs = Literal["auto", "joint", "average"]
+
+#: With at least so many samples, a real target is put on a grid.
+MANY_SAMPLES = 250_000
 
 
 @dataclass(frozen=True)
@@ -70,8 +80,16 @@ class Values:
             rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
             return rows / np.sqrt(len(parts)), sum(error for _, error in made) / len(parts)
 
-        factor = factor_rows(expand, samples, measure, tighter(error))
-        return factored_target(factor, samples, measure, error)
+        def make() -> FactoredTarget:
+            factor = factor_rows(expand, samples, measure, tighter(error))
+            return factored_target(factor, samples, measure, error)
+
+        usable = samples.covariates is None and not measure.regularisation
+        if samples.n >= MANY_SAMPLES and usable and len(self.values) == 1:
+            line = line_of_nodes(parts[0][0], self.kernel, samples, tighter(error))
+            if line is not None:
+                return GriddedTarget.of(line, samples, measure, make)
+        return make()
 
     def scaled(self, weights: FloatArray) -> list[FloatArray]:
         """Return outputs (q, n) on the scale of their kernel: all together, or one by one."""
