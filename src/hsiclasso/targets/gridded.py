@@ -113,8 +113,8 @@ class NodeLine:
 def line_of_nodes(z: FloatArray, kernel: Kernel, samples: Samples, error: float) -> NodeLine | None:
     """Put a scaled target (n,) on nodes so close that its matrix has a relative error.
 
-    None if the kernel has no grid, or if nodes would have to be too close: that happens if hardly any
-    sample differs from the others, and then a factor has few rows.
+    None if the kernel has no grid, or if nodes would have to be too close: that happens if hardly
+    any sample differs from the others, and then a factor has few rows.
     """
     interpolation = _FIRST_SHARE * error
     for _ in range(2):
