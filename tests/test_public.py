@@ -22,12 +22,13 @@ OPTIONS = {
     "Polynomial", "Real", "RegularisedLaplacian", "Survival",
 }  # fmt: skip
 RESULTS = {"SelectedKernel", "SelectionResult"}
-DATA = {"as_source", "make_copies", "make_data1", "make_data2"}
+DATA = {"as_source", "make_copies", "make_data1", "make_data2", "open_anndata"}
+FUNCTIONS = {"select_genes"}
 ERRORS = {
     "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning", "InvalidInputError",
     "MissingExtraError",
 }  # fmt: skip
-PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | ERRORS
+PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | FUNCTIONS | ERRORS
 #: Heavy packages that a plain import must not load.
 LAZY = ("numba", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow", "dask")
 

@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hsiclasso.data import as_source, make_copies, make_data1, make_data2
+    from hsiclasso.data import as_source, make_copies, make_data1, make_data2, open_anndata
     from hsiclasso.errors import (
         ConstantFeatureWarning,
         FewerFeaturesWarning,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         NOCCOLasso,
         SelectedKernel,
         SelectionResult,
+        select_genes,
     )
     from hsiclasso.selectors.cv import HSICLassoCV
     from hsiclasso.targets import (
@@ -106,6 +107,8 @@ __all__ = [
     "make_copies",
     "make_data1",
     "make_data2",
+    "open_anndata",
+    "select_genes",
 ]
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on

@@ -120,6 +120,8 @@ _COLUMNS = (
         "--category", multiple=True, metavar="NAME",
         help="Column of labels, even if it looks like numbers; repeatable.",
     ),
+    _columns("--layer", metavar="NAME", help="Layer of an AnnData file, in place of X."),
+    _columns("--raw", is_flag=True, help="The raw matrix of an AnnData file, in place of X."),
 )  # fmt: skip
 _PRINTED = (
     _output(
@@ -216,7 +218,11 @@ _SELECT = (
         help="Number of similar features to find for each selected one. This takes one more pass "
         "over the table; 0 skips it. Only similarities above 0.2 are printed.",
     ),
-    _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
+    _output(
+        "--out", type=_FILE,
+        help="Write the result to a .csv, .tsv or .json file; or, if FILE is an .h5ad, to an .h5ad "
+        "file: a copy of FILE with the result in var and uns.",
+    ),
     _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
     *_PRINTED,
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hsiclasso.cli import terminal
 from hsiclasso.cli.build import files_read, make_selector, read
 from hsiclasso.cli.options import SectionedCommand, select_options
 from hsiclasso.cli.output import Output
+from hsiclasso.errors import InvalidInputError
 
 __all__ = ["select"]
 
@@ -22,6 +24,7 @@ Examples:
   hsiclasso select cars.parquet -t price --transform rank --plot cars.png
   hsiclasso select cohort.csv --survival months died --covariate site
   hsiclasso select survey.csv -t income --weights w --missing ignore
+  hsiclasso select cells.h5ad -t cell_type --covariate batch --out genes.h5ad
 """
 
 
@@ -34,23 +37,38 @@ def select(
     """Select the features of FILE that the target depends on.
 
     FILE is .csv, .tsv or .txt (tabs), each also with .gz, with a line of column names; .parquet;
-    or .npz with arrays X, y and, optionally, feature_names. Columns are numbers, true and false,
+    .npz with arrays X, y and, optionally, feature_names; or .h5ad or .zarr of AnnData, with target
+    and covariates in obs. Columns are numbers, true and false,
     or text; cells that are empty, NA, NaN or null are missing.
     """
     output = Output(out, plot, as_json, quiet)
-    output.check(files_read(file, chosen))
+    is_h5ad = file.suffix.lower() == ".h5ad"
+    _check_out(out, is_h5ad)
+    output.check(files_read(file, chosen), [".h5ad"] if is_h5ad else [])
     selector = make_selector(chosen)
     from hsiclasso.plots import save_figure
+    from hsiclasso.selectors.genes import save_genes
     from hsiclasso.selectors.result import RECORD_FIELDS
 
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
         selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
     result = selector.result_
+    about = {"target": table.target, "layer": chosen["layer"], "use_raw": chosen["raw"]}
     output.deliver(
         result,
         fields=RECORD_FIELDS,
         save=save_figure,
         tables=lambda: [terminal.feature_table(result)],
         notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],
+        write={".h5ad": partial(save_genes, selector, file, about=about)},
     )
+
+
+def _check_out(out: Path | None, is_h5ad: bool) -> None:
+    """Raise if the result is to be a copy of a file that is no AnnData file."""
+    if out is not None and out.suffix.lower() == ".h5ad" and not is_h5ad:
+        raise InvalidInputError(
+            f"--out {out} would be a copy of FILE with the result in it, but FILE is no .h5ad: "
+            "write .csv, .tsv or .json."
+        )

@@ -76,13 +76,15 @@ def open_anndata(
     >>> table = open_anndata("cells.h5ad", layer="counts")  # doctest: +SKIP
     >>> HSICLasso(20).fit(table, "cell_type")  # doctest: +SKIP
     """
+    if layer is not None and raw:
+        raise InvalidInputError(f"layer={layer!r} and raw are two different matrices: choose one.")
     if isinstance(data, str | os.PathLike):
         file = AnnDataFile(Store(str(data)))
         key, frame = file.matrix(layer, raw=raw)
         where, names, ids = str(data), file.names(frame), file.names("obs")
         _check_shape(where, key, file.shape(key), ids, names)
         _check_names(where, names)
-        source = _open_node(file.store, key, names, memory_limit)
+        source = _open_node(file, key, names, memory_limit)
         read = partial(_column, file, len(ids))
         notes: Mapping[str, Array] = Annotations(file.columns("obs"), read)
     elif is_anndata(data):
@@ -136,8 +138,11 @@ def _check_names(where: str, names: Sequence[str]) -> None:
         )
 
 
-def _open_node(store: Store, key: str, names: Sequence[str], memory_limit: int | None) -> Source:
+def _open_node(
+    file: AnnDataFile, key: str, names: Sequence[str], memory_limit: int | None
+) -> Source:
     """Return a matrix in a file as a table."""
+    store, (n, d) = file.store, file.shape(key)
     with readable(f"{store} ({key})"):
         node = store[key]
         if not is_group(node):
@@ -149,9 +154,8 @@ def _open_node(store: Store, key: str, names: Sequence[str], memory_limit: int |
                 f"{key} of {store} is stored as {node.attrs.get('encoding-type')!r}, which is no "
                 "matrix: write X as an array or as a CSR or CSC matrix."
             )
-        shape = tuple(map(int, node.attrs.get("shape", node.attrs.get("h5sparse_shape"))))
-    file = CompressedFile(store, key, form, (shape[0], shape[1]))
-    return sparse_source(file, names, memory_limit=memory_limit)
+    matrix = CompressedFile(store, key, form, (n, d))
+    return sparse_source(matrix, names, memory_limit=memory_limit)
 
 
 def _check_numeric(what: str, dtype: Any) -> None:
@@ -162,8 +166,6 @@ def _check_numeric(what: str, dtype: Any) -> None:
 def _matrix(adata: Any, where: str, layer: str | None, raw: bool) -> tuple[Any, list[str]]:
     """Return a matrix of an object, and the names of its genes."""
     layers = [str(name) for name in adata.layers if name is not None]
-    if layer is not None and raw:
-        raise InvalidInputError(f"layer={layer!r} and raw are two different matrices: choose one.")
     if raw:
         if adata.raw is None:
             raise InvalidInputError(missing_raw(where))
@@ -235,5 +237,5 @@ def _obs(frame: Any, name: str) -> Array:
     missing = column.isna().to_numpy()
     kind = getattr(column.dtype, "kind", "O")
     fill = {"b": False, "i": 0, "u": 0, "f": np.nan}.get(kind, "")
-    filled = column.to_numpy(dtype={"b": bool, "O": object}.get(kind, None), na_value=fill)
+    filled = column.to_numpy(dtype={"b": bool, "O": object}.get(kind), na_value=fill)
     return nullable(as_column(np.asarray(filled)), missing)

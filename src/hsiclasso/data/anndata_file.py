@@ -1,7 +1,7 @@
 """The parts of AnnData files: `.h5ad` of all versions, and `.zarr`.
 
-Three generations of files are about. The first (before anndata 0.7) has `obs` and `var` as arrays of
-records, with the categories in `uns`; the second has a group `__categories`; the third says by
+There are three generations of files. The first (before anndata 0.7) has `obs` and `var` as arrays
+of records, with the categories in `uns`; the second has a group `__categories`; the third says by
 ``encoding-type`` what each group is.
 """
 
@@ -66,10 +66,6 @@ class AnnDataFile:
     def matrix(self, layer: str | None = None, *, raw: bool = False) -> tuple[str, str]:
         """Return the places of a matrix and of the frame of its columns."""
         present = self.keys()
-        if layer is not None and raw:
-            raise InvalidInputError(
-                f"layer={layer!r} and raw are two different matrices: choose one."
-            )
         if layer is not None:
             layers = self.keys("layers")
             if layer not in layers:

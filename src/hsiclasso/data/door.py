@@ -67,7 +67,7 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
 
     Parameters
     ----------
-    X : ndarray, pandas.DataFrame, polars.DataFrame, AnnData, SciPy sparse matrix, array-like or path
+    X : array-like, pandas.DataFrame, polars.DataFrame, AnnData, SciPy sparse matrix or path-like
         Table of shape (n_samples, n_features). A source is returned as it is. A `numpy.memmap`,
         an `h5py.Dataset` and a `zarr.Array` are read by chunks of columns. For the formats of
         files see `hsiclasso.data.files.read_table`.

@@ -57,8 +57,8 @@ def read_table(
     path : path-like
         ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
         (needs the extra ``parquet``); ``.h5ad`` and ``.zarr`` of AnnData, whose target is a column
-        of `obs` or a gene (need the extras ``hdf5`` and ``zarr``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
-        ``feature_names``. Text files start with a line of column names.
+        of `obs` or a gene (need the extras ``hdf5`` and ``zarr``); ``.npz`` with arrays ``X``,
+        ``y`` and, optionally, ``feature_names``. Text files start with a line of column names.
     target : str or iterable of str
         Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str

@@ -93,7 +93,7 @@ class CompressedFile:
     @property
     def entry_bytes(self) -> int:
         """Bytes of one entry in memory, value and index."""
-        return self.dtype.itemsize + 4
+        return int(self.dtype.itemsize) + 4
 
     def indices(self, start: int, stop: int) -> Array:
         """Read indices of some adjacent rows (CSR) or columns (CSC)."""
@@ -284,16 +284,24 @@ class StoredRows(_StoredSparse):
         """Cut the columns into chunks; if they do not fit in memory, as few as possible."""
         if self.in_memory:
             return super().chunks(size)
-        # threads hold a chunk each
-        entries = self._budget // ((os.cpu_count() or 1) * self._file.entry_bytes)
-        ends = np.concatenate([[0], np.cumsum(self._counts)])
-        ranges = _cuts(ends, min(_MOST_ENTRIES, max(1, entries)))
+        ranges = self._ranges
         logging.getLogger("hsiclasso").warning(
             "%s (%s) is stored by rows, and its columns do not fit in %.3g GB of memory: all rows "
             "are read %d times. Store it as a CSC matrix to read everything once.",
             self._file.store, self._file.key, self._budget / 1e9, len(ranges),
         )  # fmt: skip
-        return [slice(*part) for part in ranges]
+        return ranges
+
+    def runs(self) -> Iterator[slice]:
+        """Cut the columns into runs; if they do not fit in memory, as few as possible."""
+        return super().runs() if self.in_memory else iter(self._ranges)
+
+    @cached_property
+    def _ranges(self) -> list[slice]:
+        """Ranges of columns that fit in memory, one for each thread."""
+        entries = self._budget // ((os.cpu_count() or 1) * self._file.entry_bytes)
+        ends = np.concatenate([[0], np.cumsum(self._counts)])
+        return [slice(*part) for part in _cuts(ends, min(_MOST_ENTRIES, max(1, entries)))]
 
     @cached_property
     def _counts(self) -> IntArray:
