@@ -31,7 +31,7 @@ from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.layout import Roles, quoted
 from hsiclasso.data.sources import ArraySource, SparseSource
 from hsiclasso.data.sparse_store import CompressedFile, sparse_source
-from hsiclasso.data.store import FileArray, Store, readable
+from hsiclasso.data.store import FileArray, Store
 from hsiclasso.data.stored import StoredArray, is_stored_array
 from hsiclasso.errors import InvalidInputError
 
@@ -143,8 +143,7 @@ def _open_node(
 ) -> Source:
     """Return a matrix in a file as a table."""
     store, (n, d) = file.store, file.shape(key)
-    with readable(f"{store} ({key})"):
-        node = store[key]
+    with store.open(key) as node:
         if not is_group(node):
             _check_numeric(f"{key} of {store}", node.dtype)
             return StoredArray(FileArray(store, key), names)

@@ -58,31 +58,36 @@ class AnnDataFile:
 
     def keys(self, key: str = "") -> list[str]:
         """Names of what is in a group; nothing if there is no such group."""
-        with readable(str(self.store)):
-            if key and key not in self.store:
+        with self.store.open() as root:
+            if key and key not in root:
                 return []
-            return [str(name) for name in self.store[key]] if is_group(self.store[key]) else []
+            node = root[key] if key else root
+            return [str(name) for name in node] if is_group(node) else []
 
     def matrix(self, layer: str | None = None, *, raw: bool = False) -> tuple[str, str]:
         """Return the places of a matrix and of the frame of its columns."""
-        present = self.keys()
         if layer is not None:
             layers = self.keys("layers")
             if layer not in layers:
                 raise InvalidInputError(missing_layer(str(self.store), layer, layers))
             return f"layers/{layer}", "var"
         if raw:
-            if "raw" not in present and "raw.X" not in present:
-                raise InvalidInputError(missing_raw(str(self.store)))
-            return ("raw/X", "raw/var") if "raw" in present else ("raw.X", "raw.var")
-        if "X" not in present:
+            for sign in ("/", "."):  # of today and of the first generation
+                if self._holds(f"raw{sign}X"):
+                    return f"raw{sign}X", f"raw{sign}var"
+            raise InvalidInputError(missing_raw(str(self.store)))
+        if not self._holds("X"):
             raise InvalidInputError(missing_matrix(str(self.store), self.keys("layers")))
         return "X", "var"
 
+    def _holds(self, key: str) -> bool:
+        """Whether there is something other than the mark for nothing."""
+        with self.store.open() as root:
+            return key in root and root[key].attrs.get("encoding-type") != "null"
+
     def shape(self, key: str) -> tuple[int, ...]:
         """Return the shape of a matrix, dense or sparse."""
-        with readable(f"{self.store} ({key})"):
-            node = self.store[key]
+        with self.store.open(key) as node:
             if not is_group(node):
                 return tuple(map(int, node.shape))
             if "shape" not in node.attrs and "h5sparse_shape" not in node.attrs:
@@ -94,16 +99,14 @@ class AnnDataFile:
 
     def names(self, frame: str) -> list[str]:
         """Return the index of a frame."""
-        with readable(f"{self.store} ({frame})"):
-            node = self.store[frame]
+        with self.store.open(frame) as node:
             index = self._index(node)
             values = node[index][:] if is_group(node) else node[index]
             return as_texts(np.asarray(values))
 
     def columns(self, frame: str) -> list[str]:
         """Return the names of the columns of a frame, without its index."""
-        with readable(f"{self.store} ({frame})"):
-            node = self.store[frame]
+        with self.store.open(frame) as node:
             if not is_group(node):
                 found = list(node.dtype.names)
             elif "column-order" in node.attrs:
@@ -126,20 +129,12 @@ class AnnDataFile:
 
     def column(self, frame: str, name: str) -> Array:
         """Return a column of a frame: numbers, booleans, or labels with None where missing."""
-        with readable(f"{self.store} ({frame}/{name})"):
-            node = self.store[frame]
+        with self.store.open() as root, readable(f"{self.store} ({frame}/{name})"):
+            node = root[frame]
             if not is_group(node):
-                return self._field(node, name)
+                return _field(root, node, name)
             item = node[name]
             return self._encoded(item, f"{frame}/{name}") if is_group(item) else _plain(node, item)
-
-    def _field(self, node: Any, name: str) -> Array:
-        """Return a column of an array of records; its categories are in `uns`."""
-        values, place = np.asarray(node[name]), f"uns/{name}_categories"
-        if values.dtype.kind not in "iu" or place not in self.store:
-            return as_column(values)
-        labels = np.asarray(self.store[place][()])
-        return as_labels(values, as_texts(np.atleast_1d(labels)))
 
     def _encoded(self, item: Any, place: str) -> Array:
         """Return a column that is a group of arrays."""
@@ -153,6 +148,15 @@ class AnnDataFile:
             f"{place} of {self.store} is stored as {form or 'a group'!r}, and is not one number or "
             "label for each sample: give another column."
         )
+
+
+def _field(root: Any, frame: Any, name: str) -> Array:
+    """Return a column of an array of records; its categories are in `uns`."""
+    values, place = np.asarray(frame[name]), f"uns/{name}_categories"
+    if values.dtype.kind not in "iu" or place not in root:
+        return as_column(values)
+    labels = np.asarray(root[place][()])
+    return as_labels(values, as_texts(np.atleast_1d(labels)))
 
 
 def _plain(frame: Any, item: Any) -> Array:

@@ -24,7 +24,7 @@ from hsiclasso.data.base import Source, Stored, as_positions
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.memory import memory_budget
 from hsiclasso.data.sources import SparseSource, UniformSource
-from hsiclasso.data.store import Store, readable
+from hsiclasso.data.store import Store
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["CompressedFile", "StoredColumns", "StoredRows", "sparse_source"]
@@ -58,8 +58,7 @@ class CompressedFile:
         self, store: Store, key: str, form: Literal["csr", "csc"], shape: tuple[int, int]
     ) -> None:
         self.store, self.key, self.form, self.shape = store, key, form, shape
-        with readable(f"{store} ({key})"):
-            group = store[key]
+        with store.open(key) as group:
             self.indptr: IntArray = np.asarray(group["indptr"][:]).astype(np.int64)
             data, indices = group["data"], group["indices"]
             self.dtype = np.dtype(data.dtype)
@@ -106,9 +105,8 @@ class CompressedFile:
         return start, indptr - indptr[0], self.indices(start, stop), values
 
     def _read(self, name: str, start: int, stop: int) -> Array:
-        with readable(f"{self.store} ({self.key})"):
-            part = slice(int(self.indptr[start]), int(self.indptr[stop]))
-            return np.asarray(self.store[self.key][name][part])
+        with self.store.open(self.key) as group:
+            return np.asarray(group[name][int(self.indptr[start]) : int(self.indptr[stop])])
 
     def cuts(self, entries: int) -> list[tuple[int, int]]:
         """Cut the rows (CSR) or columns (CSC) into parts with about so many entries."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -34,14 +34,16 @@ def readable(where: str | os.PathLike[str]) -> Iterator[None]:
 
 
 class Store:
-    """An HDF5 file or a Zarr store, which can be sent to another process and is opened there.
+    """An HDF5 file or a Zarr store, which can be sent to another process.
+
+    A file is open only while something is read, so that it can be written again afterwards.
 
     Parameters
     ----------
     path : str or None
         The file or folder; None if it is in memory.
     root : h5py.Group or zarr.Group, optional
-        The group that keys start from, if it is open.
+        The group that keys start from, if it is open; it stays open.
     inner : str
         Place of this group in the file.
     """
@@ -59,26 +61,23 @@ class Store:
         root = getattr(group.store, "root", None)
         return cls(None if root is None else str(root), group, group.path or "/")
 
-    @property
-    def root(self) -> Any:
-        """The group that keys start from."""
-        if self._root is None:
-            with readable(str(self.path)):
+    @contextmanager
+    def open(self, key: str = "") -> Iterator[Any]:
+        """Yield the group or array under a key; errors within name the file."""
+        with readable(f"{self} ({key})" if key else str(self)), ExitStack() as stack:
+            root = self._root
+            if root is None:
                 opened = _open(Path(str(self.path)))
-                self._root = opened if self._inner == "/" else opened[self._inner]
-        return self._root
+                if hasattr(opened, "close"):  # a file of HDF5
+                    stack.callback(opened.close)
+                root = opened if self._inner == "/" else opened[self._inner]
+            yield root[key] if key else root
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_root": None}
 
     def __str__(self) -> str:
         return "a store in memory" if self.path is None else self.path
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.root
-
-    def __getitem__(self, key: str) -> Any:
-        return self.root[key] if key else self.root
 
     def identity(self, key: str) -> str | None:
         """Return a fingerprint of what is stored under a key, if there is a file."""
@@ -87,7 +86,8 @@ class Store:
 
 def _open(path: Path) -> Any:
     if path.is_dir():
-        return require("zarr", "zarr").open_group(path, mode="r")
+        # what is there counts, not what a summary says: parts may be lost
+        return require("zarr", "zarr").open_group(path, mode="r", use_consolidated=False)
     return require("h5py", "hdf5").File(path, "r")
 
 
@@ -96,14 +96,14 @@ class FileArray:
 
     def __init__(self, store: Store, key: str) -> None:
         self._store, self.name = store, key
-        array = store[key]
-        self.shape, self.dtype = tuple(map(int, array.shape)), array.dtype
-        self.chunks = array.chunks
+        with store.open(key) as array:
+            self.shape, self.dtype = tuple(map(int, array.shape)), array.dtype
+            self.chunks = array.chunks
         self.file = SimpleNamespace(filename=store.path)
 
     def __getitem__(self, place: Any) -> Array:
-        with readable(str(self._store)):
-            return np.asarray(self._store[self.name][place])
+        with self._store.open(self.name) as array:
+            return np.asarray(array[place])
 
 
 def as_texts(values: Array) -> list[str]:
