@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 import re
 import shutil
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -265,6 +267,35 @@ def test_the_third_format_of_zarr(rng, tmp_path):
     np.testing.assert_array_equal(source.block(slice(0, D)), np.asarray(adata.to_df()))
     assert source.annotations["site"].tolist() == adata.obs["site"].tolist()
     assert source.ids == list(adata.obs_names)
+
+
+def test_a_file_can_be_written_again(rng, tmp_path):
+    for matrix in FORMS.values():
+        adata = make(rng, matrix)
+        source = open_anndata(written(adata, tmp_path / "a.h5ad"))
+        selector = HSICLasso(2).fit(source, "kind")
+        before = source.identity()
+        written(adata, tmp_path / "a.h5ad")
+        assert source.identity() != before
+        assert selector.result_.names
+
+
+def test_anndata_is_not_needed_for_files(rng, tmp_path):
+    file = written(make(rng, sparse.csr_matrix), tmp_path / "a.h5ad")
+    code = (
+        "import sys; sys.modules['anndata'] = None; from hsiclasso import HSICLasso\n"
+        f"print(*HSICLasso(2).fit({str(file)!r}, 'kind').result_.names)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "g3" in out.stdout.split()
+
+
+def test_layers_that_are_no_group(rng, tmp_path):
+    file = written(make(rng), tmp_path / "a.h5ad")
+    with h5py.File(file, "r+") as opened:
+        del opened["layers"]
+    with pytest.raises(InvalidInputError, match="it has no layers at all"):
+        open_anndata(file, layer="double")
 
 
 def test_backed_for_writing(rng, tmp_path):
