@@ -21,13 +21,14 @@ OPTIONS = {
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
-RESULTS = {"Plan", "SelectedKernel", "SelectionResult", "plan"}
-DATA = {"as_source", "make_copies", "make_data1", "make_data2"}
+RESULTS = {"Plan", "SelectedKernel", "SelectionResult"}
+DATA = {"as_source", "make_copies", "make_data1", "make_data2", "open_anndata"}
+FUNCTIONS = {"plan", "select_genes"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
     "InvalidInputError", "MissingExtraError",
 }  # fmt: skip
-PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | ERRORS
+PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | FUNCTIONS | ERRORS
 #: Heavy packages that a plain import must not load.
 LAZY = ("numba", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow", "dask")
 

@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hsiclasso.data import as_source, make_copies, make_data1, make_data2
+    from hsiclasso.data import as_source, make_copies, make_data1, make_data2, open_anndata
     from hsiclasso.errors import (
         ChunkFailedError,
         ConstantFeatureWarning,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Resources,
         SelectedKernel,
         SelectionResult,
+        select_genes,
     )
     from hsiclasso.selectors.cv import HSICLassoCV
     from hsiclasso.selectors.plan import Plan, plan
@@ -112,7 +113,9 @@ __all__ = [
     "make_copies",
     "make_data1",
     "make_data2",
+    "open_anndata",
     "plan",
+    "select_genes",
 ]
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on

@@ -107,6 +107,8 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
         drop=chosen["drop"],
         weights=chosen.get("weights"),
         category={*chosen["category"], *classes},
+        layer=chosen["layer"],
+        raw=chosen["raw"],
     )
     report("read", table.source.n_samples, table.source.n_samples)
     return table if matrix is None else replace(table, y=matrix)

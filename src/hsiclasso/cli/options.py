@@ -128,6 +128,8 @@ _COLUMNS = (
         "--category", multiple=True, metavar="NAME",
         help="Column of labels, even if it looks like numbers; repeatable.",
     ),
+    _columns("--layer", metavar="NAME", help="Layer of an AnnData file, in place of X."),
+    _columns("--raw", is_flag=True, help="The raw matrix of an AnnData file, in place of X."),
 )  # fmt: skip
 _PRINTED = (
     _output(
@@ -241,7 +243,11 @@ _CHECKPOINT = _running(
     help="Folder that keeps finished chunks of columns: an interrupted run continues there.",
 )  # fmt: skip
 _RESULT = (
-    _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
+    _output(
+        "--out", type=_FILE,
+        help="Write the result to a .csv, .tsv or .json file; or, if FILE is an .h5ad, to an .h5ad "
+        "file: a copy of FILE with the result in var and uns.",
+    ),
     _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
     *_PRINTED,
 )  # fmt: skip

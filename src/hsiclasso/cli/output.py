@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -43,10 +43,13 @@ class Output:
     as_json: bool  # print the result as JSON and nothing else
     quiet: bool  # print neither progress nor notes
 
-    def check(self, read: Sequence[Path]) -> None:
-        """Raise if a file cannot be written, a package is missing, or a file in `read` would go."""
+    def check(self, read: Sequence[Path], more: Sequence[str] = ()) -> None:
+        """Raise if a file cannot be written, a package is missing, or a file in `read` would go.
+
+        `more` are formats of the result besides those that all commands have.
+        """
         if self.out is not None:
-            _check_file("--out", self.out, _SUFFIXES, read)
+            _check_file("--out", self.out, (*_SUFFIXES, *more), read)
         if self.plot is not None:
             from hsiclasso.errors import require
             from hsiclasso.plots import FIGURE_SUFFIXES
@@ -67,17 +70,21 @@ class Output:
         save: Callable[[_R, Path], None],
         tables: Callable[[], Sequence[Any]],
         notes: Callable[[], Sequence[Any]],
+        write: Mapping[str, Callable[[Path], None]] | None = None,
     ) -> None:
         """Write the files, and print.
 
         `fields` name the values of a record, and `save` writes the figure to a file. `tables`
-        return what is always printed, `notes` what is printed unless `quiet`.
+        return what is always printed, `notes` what is printed unless `quiet`. `write` has a
+        function for each format of the result that only this command has.
         """
         if self.plot is not None:
             with clean_warnings():
                 save(result, self.plot)
         if self.out is not None:
-            _write(result, fields, self.out)
+            own = (write or {}).get(self.out.suffix.lower())
+            with clean_warnings():
+                own(self.out) if own else _write(result, fields, self.out)
         if self.as_json:
             click.echo(result.to_json())
             return

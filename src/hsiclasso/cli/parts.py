@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hsiclasso.cli import terminal
-from hsiclasso.cli.build import files_read, make_selector, read
+from hsiclasso.cli.build import make_selector, read
 from hsiclasso.cli.options import SectionedCommand, output_options, run_options, work_options
 from hsiclasso.cli.output import Output
-from hsiclasso.cli.select import deliver
+from hsiclasso.cli.select import check_output, deliver
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ def merge(
     """
     file, parts, chosen = _job(folder)
     output = Output(out, plot, as_json, quiet)
-    output.check(files_read(file, chosen))
+    check_output(output, file, chosen)
     from hsiclasso.selectors.parts import check_parts
 
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         selector, table = _prepared(folder, file, chosen | _given(running), report)
         check_parts(selector, table, parts)
         selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
-    deliver(selector.result_, output)
+    deliver(selector, output, file, chosen | {"target": table.target})
 
 
 def _given(running: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ from hsiclasso.cli import terminal
 from hsiclasso.cli.build import files_read, make_selector, read
 from hsiclasso.cli.options import SectionedCommand, select_options
 from hsiclasso.cli.output import Output
+from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from hsiclasso.selectors import SelectionResult
+    from hsiclasso.selectors import HSICLasso
 
-__all__ = ["deliver", "select"]
+__all__ = ["check_output", "deliver", "select"]
 
 
 #: The mark in front keeps click from filling the lines.
@@ -25,6 +27,7 @@ Examples:
   hsiclasso select cars.parquet -t price --transform rank --plot cars.png
   hsiclasso select cohort.csv --survival months died --covariate site
   hsiclasso select survey.csv -t income --weights w --missing ignore
+  hsiclasso select cells.h5ad -t cell_type --covariate batch --out genes.h5ad
 """
 
 
@@ -37,27 +40,45 @@ def select(
     """Select the features of FILE that the target depends on.
 
     FILE is .csv, .tsv or .txt (tabs), each also with .gz, with a line of column names; .parquet;
-    or .npz with arrays X, y and, optionally, feature_names. Columns are numbers, true and false,
+    .npz with arrays X, y and, optionally, feature_names; or .h5ad or .zarr of AnnData, with target
+    and covariates in obs. Columns are numbers, true and false,
     or text; cells that are empty, NA, NaN or null are missing.
     """
     output = Output(out, plot, as_json, quiet)
-    output.check(files_read(file, chosen))
+    check_output(output, file, chosen)
     selector = make_selector(chosen)
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
         selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
-    deliver(selector.result_, output)
+    deliver(selector, output, file, chosen | {"target": table.target})
 
 
-def deliver(result: SelectionResult, output: Output) -> None:
+def deliver(selector: HSICLasso, output: Output, file: Path, chosen: dict[str, Any]) -> None:
     """Write and print the result of a selection."""
     from hsiclasso.plots import save_figure
+    from hsiclasso.selectors.genes import save_genes
     from hsiclasso.selectors.result import RECORD_FIELDS
 
+    result = selector.result_
+    about = {
+        "target": chosen["target"], "layer": chosen["layer"], "use_raw": chosen["raw"]
+    }  # fmt: skip
     output.deliver(
         result,
         fields=RECORD_FIELDS,
         save=save_figure,
         tables=lambda: [terminal.feature_table(result)],
         notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],
+        write={".h5ad": partial(save_genes, selector, file, about=about)},
     )
+
+
+def check_output(output: Output, file: Path, chosen: dict[str, Any]) -> None:
+    """Raise if a file cannot be written, or is to be a copy of a file that is no AnnData file."""
+    is_h5ad, out = file.suffix.lower() == ".h5ad", output.out
+    if out is not None and out.suffix.lower() == ".h5ad" and not is_h5ad:
+        raise InvalidInputError(
+            f"--out {out} would be a copy of FILE with the result in it, but FILE is no .h5ad: "
+            "write .csv, .tsv or .json."
+        )
+    output.check(files_read(file, chosen), [".h5ad"] if is_h5ad else [])

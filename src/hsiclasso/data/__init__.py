@@ -1,5 +1,6 @@
 """Station 1: input -> blocks of named columns. Files are read by `hsiclasso.data.files`."""
 
+from hsiclasso.data.anndata import is_anndata, open_anndata
 from hsiclasso.data.dataset import Dataset
 from hsiclasso.data.door import as_dataset, as_source, is_container
 from hsiclasso.data.rows import RowSubset
@@ -16,8 +17,10 @@ __all__ = [
     "as_dataset",
     "as_source",
     "check_finite",
+    "is_anndata",
     "is_container",
     "make_copies",
     "make_data1",
     "make_data2",
+    "open_anndata",
 ]

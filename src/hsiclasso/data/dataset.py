@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import FloatArray
+from hsiclasso.data.annotations import Annotations, RankedLabels
 from hsiclasso.data.base import Source, WrappedSource
 from hsiclasso.data.cells import CodedTable
+from hsiclasso.data.labelled import OrderedLabels
 from hsiclasso.data.layout import Roles, lay_out
 from hsiclasso.data.subset import ColumnSubset
 from hsiclasso.errors import InvalidInputError
@@ -74,9 +76,10 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
     weights = None if roles.weights is None else as_weights(roles.weights, values(roles.weights))
     kept = layout.kept[layout.kept < source.n_features]
     features = ColumnSubset(source, kept) if kept.size < source.n_features else _Annotated(source)
-    features.annotations = {
-        name: note for name, note in notes.items() if name not in {*roles.others, *roles.drop}
-    }
+    used = {*roles.others, *roles.drop}
+    features.annotations = Annotations(
+        [name for name in notes if name not in used], notes.__getitem__
+    )
     return Dataset(features, join_targets(parts) if parts else None, roles.targets, weights)
 
 
@@ -103,10 +106,12 @@ def labels_of_numbers(values: Array) -> Array:
     return table.values(0)
 
 
-def join_targets(parts: Sequence[Array]) -> Array:
-    """Return the columns of a target as one array."""
+def join_targets(parts: Sequence[Array]) -> Any:
+    """Return the columns of a target as one array, or as ordered labels."""
     if len(parts) == 1:
         (y,) = parts
+        if isinstance(y, RankedLabels):
+            return OrderedLabels(y.codes)
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if any(part.dtype.kind not in "biuf" for part in parts):
         parts = [part.astype(object) for part in parts]

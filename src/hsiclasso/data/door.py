@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from hsiclasso.data.anndata import is_anndata, open_anndata
 from hsiclasso.data.base import Source
 from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.layout import Roles
@@ -66,7 +67,7 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
 
     Parameters
     ----------
-    X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix, array-like or path-like
+    X : array-like, pandas.DataFrame, polars.DataFrame, AnnData, SciPy sparse matrix or path-like
         Table of shape (n_samples, n_features). A source is returned as it is. A `numpy.memmap`,
         an `h5py.Dataset` and a `zarr.Array` are read by chunks of columns. For the formats of
         files see `hsiclasso.data.files.read_table`.
@@ -102,10 +103,12 @@ def _open(X: Any) -> Source:
     """Choose the kind of source for an object."""
     if is_stored_array(X):
         return StoredArray(X)
+    if is_anndata(X):
+        return open_anndata(X)
     if not is_container(X):
         raise InvalidInputError(
             f"X is a {type(X).__module__}.{type(X).__qualname__}, which is no table: pass an "
-            "array, a sparse matrix, a pandas or polars frame, or the path of a file."
+            "array, a sparse matrix, a pandas or polars frame, an AnnData, or the path of a file."
         )
     if _is_frame(X):
         return FrameSource(X)
@@ -122,7 +125,7 @@ def is_path(X: Any) -> bool:
 
 def is_container(X: Any) -> bool:
     """Whether a table is a frame, an array or a sparse matrix in memory, as scikit-learn takes."""
-    if isinstance(X, Source) or is_path(X) or is_stored_array(X):
+    if isinstance(X, Source) or is_path(X) or is_stored_array(X) or is_anndata(X):
         return False
     arrays = ("__array__", "__array_interface__", "__dlpack__")
     return (

@@ -1,4 +1,4 @@
-"""Tables from files, by suffix: CSV, TSV, Parquet and NPZ."""
+"""Tables from files, by suffix: CSV, TSV, Parquet, NPZ and AnnData."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import IntArray
+from hsiclasso.data.anndata import read_anndata
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_weights, join_targets
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
@@ -43,6 +44,8 @@ def read_table(
     drop: str | Iterable[str] = (),
     weights: str | None = None,
     category: str | Iterable[str] = (),
+    layer: str | None = None,
+    raw: bool = False,
 ) -> Dataset:
     r"""Read features, target and weights from a file.
 
@@ -53,8 +56,9 @@ def read_table(
     ----------
     path : path-like
         ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
-        (needs the extra ``parquet``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
-        ``feature_names``. Text files start with a line of column names.
+        (needs the extra ``parquet``); ``.h5ad`` and ``.zarr`` of AnnData, whose target is a column
+        of `obs` or a gene (need the extras ``hdf5`` and ``zarr``); ``.npz`` with arrays ``X``,
+        ``y`` and, optionally, ``feature_names``. Text files start with a line of column names.
     target : str or iterable of str
         Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str
@@ -64,6 +68,10 @@ def read_table(
         Column of sample weights, found like a target.
     category : str or iterable of str
         Columns to read as labels even if they are numbers, such as codes.
+    layer : str, optional
+        Layer of an AnnData file, in place of X.
+    raw : bool
+        Whether to read the raw matrix of an AnnData file.
 
     Returns
     -------
@@ -94,7 +102,13 @@ def read_table(
     """
     file = Path(path)
     read, form = _reader(file)
-    roles = Roles(_names(target), weights, frozenset(_names(drop)), frozenset(_names(category)))
+    roles = Roles(
+        _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), layer, raw
+    )
+    if (layer is not None or raw) and read is not read_anndata:
+        raise InvalidInputError(
+            f"layer and raw are parts of AnnData files, and {file} is none: leave them out."
+        )
     try:
         table = read(file, roles)
     except InvalidInputError:
@@ -134,6 +148,8 @@ def _reader(file: Path) -> tuple[_Read, str]:
         **{f"{suffix}.gz": entry for suffix, entry in text.items()},
         ".parquet": (_read_parquet, "Parquet"),
         ".npz": (_read_npz, "an NPZ archive"),
+        ".h5ad": (read_anndata, "an AnnData file"),
+        ".zarr": (read_anndata, "an AnnData store"),
     }
     chosen = by_suffix(file, readers)
     if file.stat().st_size == 0:

@@ -30,6 +30,10 @@ class Roles:
     drop: frozenset[str] = frozenset()
     #: Columns of labels, even if they look like numbers.
     category: frozenset[str] = frozenset()
+    #: Layer of an AnnData file to read in place of X.
+    layer: str | None = None
+    #: Whether to read the raw matrix of an AnnData file.
+    raw: bool = False
 
     @property
     def others(self) -> tuple[str, ...]:

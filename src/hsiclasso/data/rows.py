@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from hsiclasso._types import Columns, FloatArray, IntArray
+from hsiclasso.data.annotations import rows_of
 from hsiclasso.data.base import Source, Stored, WrappedSource
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.errors import InvalidInputError
@@ -48,7 +49,7 @@ class RowSubset(WrappedSource):
         super().__init__(source)
         self.n_samples = chosen.size
         self.ids = None if source.ids is None else [source.ids[i] for i in self._rows.tolist()]
-        self.annotations = {name: values[self._rows] for name, values in source.annotations.items()}
+        self.annotations = rows_of(source.annotations, self._rows)
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""

@@ -133,6 +133,10 @@ class SparseSource(UniformSource):
         indptr = np.array(part.indptr, dtype=np.int64)
         return indptr, part.indices, np.array(part.data, dtype=np.float64)
 
+    def read(self, columns: Columns) -> np.ndarray[Any, Any]:
+        """Return the columns (n_samples, k) with the dtype of the matrix."""
+        return np.asarray(self._matrix[:, columns].toarray(order="F"))
+
     @property
     def n_stored(self) -> int:
         """Number of entries that are stored, zeros among them included."""

@@ -40,7 +40,7 @@ def by_suffix(file: Path, choices: Mapping[str, _T]) -> _T:
             f"{file} has the suffix {suffix!r}, and the suffix tells the format: use one of "
             f"{', '.join(choices)}."
         )
-    if not file.is_file():
+    if not file.is_file() and not (suffix == ".zarr" and file.is_dir()):
         what = "is a folder, not a file" if file.is_dir() else "does not exist"
         raise InvalidInputError(f"{file} {what}: check the spelling of the path.")
     return choices[suffix]

@@ -2,6 +2,7 @@
 
 from hsiclasso.selectors.covariates import Covariates
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
+from hsiclasso.selectors.genes import select_genes
 from hsiclasso.selectors.kernel import SelectedKernel
 from hsiclasso.selectors.missing import Ignore
 from hsiclasso.selectors.penalties import ElasticNet, GroupLasso, Lasso
@@ -22,4 +23,5 @@ __all__ = [
     "SelectedFeature",
     "SelectedKernel",
     "SelectionResult",
+    "select_genes",
 ]

@@ -20,10 +20,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy import sparse
 
-from hsiclasso._checks import check_choice
+from hsiclasso._checks import check_choice, did_you_mean
 from hsiclasso._options import Option
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Kind, RowSubset, Source, as_source
+from hsiclasso.data.layout import quoted
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import HSIC, Delta, Factor, Gaussian, Kernel, Measure, Samples
 from hsiclasso.kernels.factor import factor_columns, factor_rows
@@ -134,6 +135,7 @@ class Covariates(Option):
         if isinstance(given, Iterable) and not isinstance(given, str):
             notes = {name: source.annotations[name] for name in given if name in source.annotations}
             given = [name for name in given if name not in notes]
+            _check_known(source, given)
         columns = np.unique(ColumnFinder(source)("covariates", given))
         found = _read(source, columns)
         for name, values in notes.items():
@@ -157,6 +159,20 @@ class Covariates(Option):
         return found
 
 
+def _check_known(source: Source, given: list[Any]) -> None:
+    """Raise for a name that is neither a column nor an annotation of a table that has these."""
+    if not source.annotations:
+        return
+    known = ColumnFinder(source).names()
+    for name in given:
+        if isinstance(name, str) and name not in known:
+            near = did_you_mean(name, source.annotations) or did_you_mean(name, known)
+            raise InvalidInputError(
+                f"covariates has {name!r}, which neither describes the samples nor is a column"
+                f"{near}: give one of {quoted(list(source.annotations))}."
+            )
+
+
 def _read(source: Source, columns: IntArray, *, labels: bool = False) -> CovariateValues:
     """Read columns of a source as covariates; `labels` says that they are codes of labels."""
     names = tuple(source.name(int(j)) for j in columns)
@@ -178,6 +194,7 @@ def _as_table(table: Any) -> tuple[Source, bool]:
         return as_source(table.to_frame(), min_samples=1), False
     values = np.asarray(table)
     values = values.reshape(-1, 1) if values.ndim == 1 else values
+    missing = _is_none(values)
     if values.dtype.kind == "O":
         try:
             values = values.astype(np.float64)
@@ -185,8 +202,13 @@ def _as_table(table: Any) -> tuple[Source, bool]:
             values = values.astype(str)
     if values.dtype.kind not in "US":
         return as_source(values, min_samples=1), False
-    codes = [np.unique(column, return_inverse=True)[1] for column in values.T]
-    return as_source(np.array(codes, dtype=np.float64).T, min_samples=1), True
+    codes = np.array([np.unique(column, return_inverse=True)[1] for column in values.T])
+    return as_source(np.where(missing, np.nan, codes.T), min_samples=1), True
+
+
+def _is_none(values: Any) -> Any:
+    """Tell which labels are missing."""
+    return values == None if values.dtype.kind == "O" else False  # noqa: E711  # by element
 
 
 def _check_values(covariates: CovariateValues) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_whole
 from hsiclasso._types import BoolArray, IntArray
-from hsiclasso.data import Source, as_dataset, as_source, is_container
+from hsiclasso.data import Source, as_dataset, as_source, is_anndata, is_container
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.columns import ColumnFinder
@@ -46,7 +46,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : table of shape (n_samples, n_features)
             Of a file or an array that is not in memory, only the selected columns are read. In a
-            table with names of its own they are found by name.
+            table with names of its own they are found by name. Of an AnnData, the part with the
+            selected genes is returned.
 
         Returns
         -------
@@ -63,7 +64,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return source.read(columns)
+        return X[:, columns] if is_anndata(X) else source.read(columns)
 
     def _set_names(self, X: Any, source: Source) -> None:
         """Set the number of features, and their names if they have any."""
@@ -233,12 +234,12 @@ class HSICLasso(ColumnSelector):
         ----------
         X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
             Numbers, booleans, categories or text. Neither copied as a whole nor written to.
-            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks. Or the
-            path of a file.
+            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks. Or an
+            AnnData, or the path of a file.
         y : array-like or str
             Target: one value per sample, a table of outputs or labels, times and events, or a
             matrix between samples; see `target`. For a file, also the name of its target column,
-            or a list of names.
+            or a list of names; for an AnnData, that of a column of `obs`.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples: 2 counts a sample twice, 0 leaves it out.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional

@@ -1,0 +1,114 @@
+"""HDF5 files and Zarr stores: groups and arrays by key, opened when they are used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from hsiclasso.data.fingerprint import file_state
+from hsiclasso.errors import InvalidInputError, require
+
+__all__ = ["FileArray", "Store", "as_texts", "readable"]
+
+Array = np.ndarray[Any, Any]
+
+
+@contextmanager
+def readable(where: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what readers raise for a broken file into an error that names the file."""
+    try:
+        yield
+    except InvalidInputError:
+        raise
+    except (OSError, EOFError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"{where} cannot be read ({str(error)[:200]}): check that it is complete, readable and "
+            "in the format that its suffix says."
+        ) from error
+
+
+class Store:
+    """An HDF5 file or a Zarr store, which can be sent to another process.
+
+    A file is open only while something is read, so that it can be written again afterwards.
+
+    Parameters
+    ----------
+    path : str or None
+        The file or folder; None if it is in memory.
+    root : h5py.Group or zarr.Group, optional
+        The group that keys start from, if it is open; it stays open.
+    inner : str
+        Place of this group in the file.
+    """
+
+    def __init__(self, path: str | None, root: Any = None, inner: str = "/") -> None:
+        self.path = path
+        self._root = root
+        self._inner = inner
+
+    @classmethod
+    def of(cls, group: Any) -> Store:
+        """Return the store of a group that is open."""
+        if hasattr(group, "file"):
+            return cls(str(group.file.filename), group, group.name)
+        root = getattr(group.store, "root", None)
+        return cls(None if root is None else str(root), group, group.path or "/")
+
+    @contextmanager
+    def open(self, key: str = "") -> Iterator[Any]:
+        """Yield the group or array under a key; errors within name the file."""
+        with readable(f"{self} ({key})" if key else str(self)), ExitStack() as stack:
+            root = self._root
+            if root is None:
+                opened = _open(Path(str(self.path)))
+                if hasattr(opened, "close"):  # a file of HDF5
+                    stack.callback(opened.close)
+                root = opened if self._inner == "/" else opened[self._inner]
+            yield root[key] if key else root
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_root": None}
+
+    def __str__(self) -> str:
+        return "a store in memory" if self.path is None else self.path
+
+    def identity(self, key: str) -> str | None:
+        """Return a fingerprint of what is stored under a key, if there is a file."""
+        return None if self.path is None else f"{file_state(self.path)} {self._inner} {key}"
+
+
+def _open(path: Path) -> Any:
+    if path.is_dir():
+        # what is there counts, not what a summary says: parts may be lost
+        return require("zarr", "zarr").open_group(path, mode="r", use_consolidated=False)
+    return require("h5py", "hdf5").File(path, "r")
+
+
+class FileArray:
+    """An array of a store, with what a stored array needs: shape, dtype, chunks and slices."""
+
+    def __init__(self, store: Store, key: str) -> None:
+        self._store, self.name = store, key
+        with store.open(key) as array:
+            self.shape, self.dtype = tuple(map(int, array.shape)), array.dtype
+            self.chunks = array.chunks
+        self.file = SimpleNamespace(filename=store.path)
+
+    def __getitem__(self, place: Any) -> Array:
+        with self._store.open(self.name) as array:
+            return np.asarray(array[place])
+
+
+def as_texts(values: Array) -> list[str]:
+    """Return an array of text or bytes as text."""
+    return [
+        value.decode("utf-8") if isinstance(value, bytes) else str(value)
+        for value in values.tolist()
+    ]
