@@ -25,7 +25,7 @@ RESULTS = {"SelectedKernel", "SelectionResult"}
 DATA = {"as_source", "make_copies", "make_data1", "make_data2"}
 ERRORS = {
     "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning", "InvalidInputError",
-    "MissingExtraError",
+    "MissingExtraError", "RechunkWarning",
 }  # fmt: skip
 PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | ERRORS
 #: Heavy packages that a plain import must not load.

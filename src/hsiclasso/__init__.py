@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         FewObservedWarning,
         InvalidInputError,
         MissingExtraError,
+        RechunkWarning,
     )
     from hsiclasso.kernels import (
         HSIC,
@@ -97,6 +98,7 @@ __all__ = [
     "Ordinal",
     "Polynomial",
     "Real",
+    "RechunkWarning",
     "RegularisedLaplacian",
     "SelectedKernel",
     "SelectionResult",

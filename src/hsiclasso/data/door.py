@@ -10,9 +10,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from hsiclasso.data.arrow import ArrowSource, TableColumns, is_arrow
 from hsiclasso.data.base import Source
+from hsiclasso.data.dask import is_dask, open_dask
 from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.layout import Roles
+from hsiclasso.data.lazy import LazyFrameSource, is_lazy_frame
 from hsiclasso.data.sources import ArraySource, FrameSource, SparseSource
 from hsiclasso.data.stored import StoredArray, is_stored_array
 from hsiclasso.errors import InvalidInputError
@@ -68,8 +71,9 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     ----------
     X : ndarray, pandas.DataFrame, polars.DataFrame, SciPy sparse matrix, array-like or path-like
         Table of shape (n_samples, n_features). A source is returned as it is. A `numpy.memmap`,
-        an `h5py.Dataset` and a `zarr.Array` are read by chunks of columns. For the formats of
-        files see `hsiclasso.data.files.read_table`.
+        an `h5py.Dataset`, a `zarr.Array`, a `pyarrow.Table` or `pyarrow.dataset.Dataset`, a
+        `polars.LazyFrame`, and arrays and frames of Dask are read by chunks of columns. For the
+        formats of files see `hsiclasso.data.files.read_table`.
     min_samples : int, default=3
         Least number of rows; 3 to measure dependence, 1 to apply what was learnt.
 
@@ -102,6 +106,8 @@ def _open(X: Any) -> Source:
     """Choose the kind of source for an object."""
     if is_stored_array(X):
         return StoredArray(X)
+    if _is_lazy(X):
+        return _open_lazy(X)
     if not is_container(X):
         raise InvalidInputError(
             f"X is a {type(X).__module__}.{type(X).__qualname__}, which is no table: pass an "
@@ -115,6 +121,17 @@ def _open(X: Any) -> Source:
     return ArraySource(_as_numeric_array(X, options))
 
 
+def _is_lazy(X: Any) -> bool:
+    """Whether an object is a Dask, Arrow or polars table that is read by groups of columns."""
+    return is_dask(X) or is_arrow(X) or is_lazy_frame(X)
+
+
+def _open_lazy(X: Any) -> Source:
+    if is_dask(X):
+        return open_dask(X)
+    return ArrowSource(TableColumns(X)) if is_arrow(X) else LazyFrameSource(X)
+
+
 def is_path(X: Any) -> bool:
     """Whether a table is given by its path."""
     return isinstance(X, str | os.PathLike)
@@ -122,7 +139,7 @@ def is_path(X: Any) -> bool:
 
 def is_container(X: Any) -> bool:
     """Whether a table is a frame, an array or a sparse matrix in memory, as scikit-learn takes."""
-    if isinstance(X, Source) or is_path(X) or is_stored_array(X):
+    if isinstance(X, Source) or is_path(X) or is_stored_array(X) or _is_lazy(X):
         return False
     arrays = ("__array__", "__array_interface__", "__dlpack__")
     return (

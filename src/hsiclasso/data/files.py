@@ -1,4 +1,4 @@
-"""Tables from files, by suffix: CSV, TSV, Parquet and NPZ."""
+"""Tables from files, by suffix: text, Parquet, Feather, and arrays in many formats."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import IntArray
+from hsiclasso.data.arrays import is_anndata, read_hdf5, read_npy, read_zarr, split_inside
+from hsiclasso.data.arrow import read_feather
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_weights, join_targets
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
+from hsiclasso.data.mat import read_mat
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
 from hsiclasso.data.sources import ArraySource, Source
@@ -53,8 +56,11 @@ def read_table(
     ----------
     path : path-like
         ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
-        (needs the extra ``parquet``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
-        ``feature_names``. Text files start with a line of column names.
+        (needs the extra ``parquet``), ``.feather`` or ``.arrow`` (the same); ``.npz`` with arrays
+        ``X``, ``y`` and, optionally, ``feature_names``; ``.npy``; ``.mat``, ``.h5`` or ``.hdf5``
+        (extra ``hdf5``), ``.zarr`` or a ``.zip`` of it (extra ``zarr``), with the same arrays.
+        ``FILE.h5:/path/to/X`` names an array of a file. Text files start with a line of column
+        names.
     target : str or iterable of str
         Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str
@@ -92,8 +98,10 @@ def read_table(
     >>> table.source.block(slice(0, 1)).ravel()
     array([ 1., nan,  5.])
     """
-    file = Path(path)
+    file, inside = split_inside(path)
     read, form = _reader(file)
+    if inside:
+        read = partial(read, inside=inside)
     roles = Roles(_names(target), weights, frozenset(_names(drop)), frozenset(_names(category)))
     try:
         table = read(file, roles)
@@ -117,7 +125,7 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-_Read = Callable[[Path, Roles], Dataset]
+_Read = Callable[..., Dataset]
 
 
 def _reader(file: Path) -> tuple[_Read, str]:
@@ -132,10 +140,17 @@ def _reader(file: Path) -> tuple[_Read, str]:
     readers: dict[str, tuple[_Read, str]] = {
         **text,
         **{f"{suffix}.gz": entry for suffix, entry in text.items()},
-        ".parquet": (_read_parquet, "Parquet"),
+        ".parquet": (read_parquet, "Parquet"),
+        **dict.fromkeys((".feather", ".arrow"), (read_feather, "Feather")),
         ".npz": (_read_npz, "an NPZ archive"),
+        ".npy": (read_npy, "a NumPy array"),
+        ".mat": (read_mat, "a MATLAB file"),
+        **dict.fromkeys((".h5", ".hdf5"), (read_hdf5, "HDF5")),
+        **dict.fromkeys((".zarr", ".zip"), (read_zarr, "Zarr")),
     }
     chosen = by_suffix(file, readers)
+    if ".h5ad" in readers and chosen[0] in (read_hdf5, read_zarr) and is_anndata(file):
+        chosen = readers[".h5ad"]
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty (0 bytes): write a table into it first.")
     return chosen
@@ -145,10 +160,6 @@ def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Dataset:
     names, first, n_lines = peek(file, delimiter)
     layout = lay_out(file, names, roles)
     return _dataset(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
-
-
-def _read_parquet(file: Path, roles: Roles) -> Dataset:
-    return _dataset(*read_parquet(file, roles))
 
 
 def _read_npz(file: Path, roles: Roles) -> Dataset:
