@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ def _read_tree(file: Path, root: Any, roles: Roles, inside: str) -> Dataset:
 
 def _find_table(file: Path, root: Any, inside: str) -> tuple[Any, dict[str, Any]]:
     """Return the array X, and the arrays beside it by name."""
-    arrays = dict(_arrays(root))
+    arrays = dict(sorted(_arrays(root), key=itemgetter(0)))
     if inside and inside not in arrays:
         within = {path: array for path, array in arrays.items() if path.startswith(f"{inside}/")}
         if not within:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +12,7 @@ from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Kind, Source, as_positions
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_weights, join_targets
-from hsiclasso.data.fingerprint import file_state, hash_of
+from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Roles, drop_option, lay_out
 from hsiclasso.data.reading import reading
@@ -22,19 +21,18 @@ from hsiclasso.data.stored import even_chunks
 from hsiclasso.errors import InvalidInputError, require
 
 __all__ = [
+    "GROUP_ENTRIES",
     "ArrowColumns",
     "ArrowSource",
-    "FeatherFile",
     "TableColumns",
     "is_arrow",
     "read_arrow",
-    "read_feather",
 ]
 
 Array = np.ndarray[Any, Any]
 
 #: Entries of the columns that are read at once, which bounds what is held beside the table.
-_GROUP_ENTRIES = 1 << 21
+GROUP_ENTRIES = 1 << 21
 #: Kinds that are read as codes of labels.
 _CODED = ("category", "text")
 #: Tables of at most this many bytes are read at once.
@@ -144,7 +142,7 @@ class ArrowSource(Source):
         if self._kinds[column] not in _CODED:
             return None
         if column not in self._labels:  # read what is near it too: the next question is about it
-            step = max(1, _GROUP_ENTRIES // self.n_samples)
+            step = max(1, GROUP_ENTRIES // self.n_samples)
             near = range(column, min(self.n_features, column + step))
             labelled = [j for j in near if self._kinds[j] in _CODED]
             self._labels.update(self._table(labelled).labels_by_column(labelled))
@@ -221,7 +219,7 @@ class ArrowSource(Source):
     def _read(self, places: Sequence[int], dtype: np.dtype[Any]) -> _Codes:
         """Read columns into one array of numbers and codes, group by group."""
         table = _Codes(np.empty((self.n_samples, len(places)), dtype=dtype, order="F"))
-        step = max(1, _GROUP_ENTRIES // self.n_samples)
+        step = max(1, GROUP_ENTRIES // self.n_samples)
         with reading(self._from.where, self._from.form):
             for first in range(0, len(places), step):
                 self._read_group(table, places, range(first, min(first + step, len(places))))
@@ -361,46 +359,6 @@ class TableColumns:
         return None
 
 
-class FeatherFile:
-    """Columns of a Feather or Arrow IPC file; only those that are asked for are decoded."""
-
-    form = "Feather"
-
-    def __init__(self, file: str | Path) -> None:
-        self.where = str(file)
-        with reading(file, self.form):
-            self.schema = self._open([]).schema
-            self._place = {name: j for j, name in enumerate(self.schema.names)}
-            opened = self._open([0])  # one column tells the number of rows
-            self._n_batches = opened.num_record_batches
-            self.n_rows = sum(opened.get_batch(i).num_rows for i in range(self._n_batches))
-
-    def _open(self, fields: list[int]) -> Any:
-        """Open the file to read some columns; no fields stand for all."""
-        pa, ipc = require("pyarrow", "parquet"), require("pyarrow.ipc", "parquet")
-        options = ipc.IpcReadOptions(included_fields=fields)
-        return ipc.open_file(pa.memory_map(self.where), options=options)
-
-    def fetch(self, names: list[str]) -> Iterable[Any]:
-        """Yield record batches with these columns."""
-        opened = self._open([self._place[name] for name in names])
-        return (opened.get_batch(i) for i in range(self._n_batches))
-
-    def has_nulls(self, names: list[str]) -> bool:
-        """Whether a value of these columns is missing, which is found by reading them."""
-        step = max(1, _GROUP_ENTRIES // max(1, self.n_rows))
-        return any(
-            column.null_count
-            for first in range(0, len(names), step)
-            for batch in self.fetch(names[first : first + step])
-            for column in batch.columns
-        )
-
-    def identity(self) -> str | None:
-        """Return a fingerprint of the file."""
-        return file_state(self.where)
-
-
 def read_arrow(columns: ArrowColumns, roles: Roles) -> Dataset:
     """Give columns their roles; small tables are read at once.
 
@@ -424,8 +382,3 @@ def read_arrow(columns: ArrowColumns, roles: Roles) -> Dataset:
     if source.n_features and source.n_bytes <= _SMALL_BYTES:
         source = source.load(slice(0, source.n_features))
     return Dataset(source, y, roles.targets, weights)
-
-
-def read_feather(file: Path, roles: Roles) -> Dataset:
-    """Read a Feather or Arrow IPC file: at once if it is small, else when columns are needed."""
-    return read_arrow(FeatherFile(file), roles)

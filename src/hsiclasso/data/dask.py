@@ -147,14 +147,16 @@ class DaskSource(UniformSource):
         """Return a `dask.delayed` array of adjacent columns; its graph holds how it is made.
 
         Blocks of an array that is chunked by rows are computed once if all columns are asked for
-        in one graph.
+        at once, as in ``dask.compute(*tasks)`` or ``client.compute(tasks)``.
         """
         part = self._array.rechunk({0: -1, 1: tuple(np.diff(self._fitting_edges()).tolist())})
         chosen = part[:, columns].rechunk({0: -1, 1: -1})
-        return chosen.to_delayed(optimize_graph=True)[0, 0]
+        return chosen.to_delayed(optimize_graph=False)[0, 0]
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the array."""
+        if not as_positions(columns, self.n_features).size:  # Dask would compute a block
+            return np.empty((self.n_samples, 0), dtype=self._dtype)
         if self._must_be_rechunked:
             self._rechunk()
         if isinstance(columns, slice):
@@ -177,8 +179,6 @@ class DaskSource(UniformSource):
         """Return int8 or uint8 columns as they are, booleans as uint8, else None."""
         if self._dtype not in (np.int8, np.uint8, np.bool_):
             return None
-        if not as_positions(columns, self.n_features).size:
-            return np.empty((self.n_samples, 0), dtype=np.uint8)
         return ArraySource(self.read(columns)).levels(slice(None))
 
     @property

@@ -15,9 +15,9 @@ import numpy as np
 
 from hsiclasso._types import IntArray
 from hsiclasso.data.arrays import is_anndata, read_hdf5, read_npy, read_zarr, split_inside
-from hsiclasso.data.arrow import read_feather
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_weights, join_targets
+from hsiclasso.data.feather import read_feather
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.mat import read_mat

@@ -42,8 +42,8 @@ def stored_path(array: Any) -> str | None:
     """Path of the file or folder of a memory-mapped, HDF5 or Zarr array, if it has one."""
     if isinstance(array, Transposed):
         return stored_path(array.below)
-    if isinstance(array, np.memmap):
-        return None if array.filename is None else str(array.filename)
+    if isinstance(array, np.memmap):  # a private copy ("c") may differ from its file
+        return None if array.filename is None or array.mode == "c" else str(array.filename)
     if hasattr(array, "file"):
         return str(array.file.filename)
     store = getattr(array, "store", None)
@@ -82,8 +82,7 @@ def _root(array: Any) -> Any:
 def forget_pages(array: Any) -> None:
     """Give back the memory of a memory-mapped file: what was read stays in the system's cache."""
     pages = _root(array).base if isinstance(array, np.ndarray) else None
-    # changes of a private copy ("c") would be lost
-    private = getattr(array, "mode", "r") == "c"
+    private = getattr(array, "mode", "r") == "c"  # its changes would be lost
     if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and not private:
         pages.madvise(mmap.MADV_DONTNEED)
 

@@ -11,7 +11,7 @@ from hsiclasso.errors import InvalidInputError, MissingExtraError
 __all__ = ["reading"]
 
 #: Modules whose errors mean that a file cannot be read.
-_READERS = ("pyarrow", "polars", "zarr", "numcodecs", "h5py", "scipy", "zlib", "zipfile")
+_READERS = ("pyarrow", "polars", "zarr", "numcodecs", "h5py", "scipy", "zlib", "zipfile", "struct")
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def reading(where: str | Path, form: str) -> Iterator[None]:
     except (InvalidInputError, MissingExtraError, MemoryError):
         raise
     except Exception as error:
-        kinds = (OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError)
+        kinds = (OSError, EOFError, ValueError, LookupError, TypeError, RuntimeError)
         home = type(error).__module__.partition(".")[0]
         if not isinstance(error, kinds) and home not in _READERS:
             raise
