@@ -6,6 +6,8 @@ takes as X, and its target.
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import io, sparse
@@ -238,3 +240,16 @@ def test_labels_through_every_door(door, labelled, tmp_path):
     site = [source.name(j) for j in range(source.n_features)].index("site")
     codes = source.block(slice(site, site + 1)).ravel().astype(int)
     assert [source.categories(site)[code] for code in codes] == frame["site"].tolist()
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_table_can_be_sent_to_another_process(door, table, tmp_path):
+    source = as_dataset(*DOORS[door](*table, tmp_path)).source
+    text = pickle.dumps(source)
+    copy = pickle.loads(text)
+    for columns in (slice(2, 5), np.array([11, 4])):
+        np.testing.assert_array_equal(copy.block(columns), source.block(columns))
+    assert copy.identity() == source.identity()
+    chunks = source.chunks(N * 8 * 3)
+    assert (chunks[0].start, chunks[-1].stop) == (0, D)
+    assert all(chunk.stop - chunk.start <= D for chunk in chunks)

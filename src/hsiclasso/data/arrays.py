@@ -65,7 +65,15 @@ def read_npy(file: Path, roles: Roles) -> Dataset:
                 f"{file} holds Python objects, which can run code when they are read: save an "
                 "array of numbers instead."
             ) from error
-        return make_dataset(str(file), array, None, {}, roles)
+        check_array_form(array, f"X in {file}")
+    own = {f"x{j}" for j in range(array.shape[1])}
+    for name in roles.others:
+        if name not in own:
+            raise InvalidInputError(
+                f"{name!r} is not known: the columns of {file} have no names but x0, x1, ...; give "
+                "the values of the target as y (--target-file FILE on the command line)."
+            )
+    return make_dataset(str(file), array, None, {}, roles)
 
 
 def read_hdf5(file: Path, roles: Roles, inside: str = "") -> Dataset:

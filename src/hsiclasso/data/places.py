@@ -11,8 +11,10 @@ import numpy as np
 
 from hsiclasso.errors import require
 
-__all__ = ["Transposed", "forget_pages", "opener", "stored_path"]
+__all__ = ["Transposed", "copy_columns", "forget_pages", "opener", "stored_path"]
 
+#: Bytes of a file that are mapped at a time.
+_MAPPED_BYTES = 32 * 2**20
 #: Opens an array.
 Opener = Callable[[], Any]
 
@@ -79,9 +81,24 @@ def _root(array: Any) -> Any:
     return array
 
 
-def forget_pages(array: Any) -> None:
+def copy_columns(array: np.ndarray[Any, Any], columns: slice) -> np.ndarray[Any, Any]:
+    """Copy columns of a memory-mapped array to memory.
+
+    The system may map far more than what is read, up to whole rows. So few rows are copied at a
+    time, and what was mapped is given back.
+    """
+    view = array[:, columns]
+    out = np.empty_like(view, subok=False)
+    step = max(1, _MAPPED_BYTES // max(1, abs(array.strides[0])))
+    for start in range(0, len(out), step):
+        out[start : start + step] = view[start : start + step]
+        forget_pages(array)
+    return out
+
+
+def forget_pages(array: np.ndarray[Any, Any]) -> None:
     """Give back the memory of a memory-mapped file: what was read stays in the system's cache."""
-    pages = _root(array).base if isinstance(array, np.ndarray) else None
+    pages = _root(array).base
     private = getattr(array, "mode", "r") == "c"  # its changes would be lost
     if isinstance(pages, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") and not private:
         pages.madvise(mmap.MADV_DONTNEED)

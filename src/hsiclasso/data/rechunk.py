@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hsiclasso.data.places import forget_pages
 from hsiclasso.errors import InvalidInputError, RechunkWarning
 
 __all__ = ["READ_BYTES", "Panels", "chunk_blocks", "panel_edges", "rechunk"]
@@ -114,6 +115,8 @@ def rechunk(
         with open(path, "wb") as file:
             for rows, columns in blocks:
                 _write(file, np.asarray(array[rows, columns]), rows.start, columns, edges, n)
+                if isinstance(array, np.ndarray):
+                    forget_pages(array)
     except BaseException:  # an interrupt too
         Path(path).unlink(missing_ok=True)
         raise

@@ -13,7 +13,7 @@ import numpy as np
 from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Source, WrappedSource, as_positions
 from hsiclasso.data.fingerprint import file_state
-from hsiclasso.data.places import Transposed, forget_pages, opener, stored_path
+from hsiclasso.data.places import Transposed, copy_columns, opener, stored_path
 from hsiclasso.data.reading import reading
 from hsiclasso.data.rechunk import Panels, chunk_blocks, panel_edges, rechunk
 from hsiclasso.data.sources import ArraySource, UniformSource
@@ -154,11 +154,10 @@ class StoredArray(UniformSource):
     def load(self, columns: slice) -> Source:
         """Read adjacent columns into memory, with the dtype of the store."""
         names = [self.name(j) for j in range(*columns.indices(self.n_features))]
-        part = self._slice(columns)
-        if isinstance(self._opened, np.ndarray) and self._panels is None:
-            part = np.array(part, order="K")
-            forget_pages(self._opened)
-        return ArraySource(part, names)
+        array = self._array
+        with reading(self._where, "an array"):
+            part = copy_columns(array, columns) if isinstance(array, np.ndarray) else None
+        return ArraySource(self._slice(columns) if part is None else part, names)
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
