@@ -156,7 +156,7 @@ class TestNPY:
 
     def test_columns_have_no_names(self, tmp_path):
         np.save(tmp_path / "X.npy", X)
-        with pytest.raises(InvalidInputError, match=r"'y' is not known: .* --target-file FILE"):
+        with pytest.raises(InvalidInputError, match=r"'y' is not known: .*--target-file FILE"):
             read_table(tmp_path / "X.npy", "y")
 
     def test_lengths_that_differ(self, tmp_path):

@@ -33,8 +33,8 @@ __all__ = [
 _LEAST_CHUNKS = 8
 #: A chunk may be this many times larger than asked.
 _MOST_TIMES = 4
-#: Arrays of at most this many bytes are not worth re-chunking: their chunks are read repeatedly.
-_SMALL_BYTES = 64 * 2**20
+#: Arrays of at most this many bytes are not worth re-chunking: their chunks are read as they are.
+_SMALL_BYTES = 32 * 2**20
 #: Arrays in row order without chunks are re-chunked if they have more bytes, too many for the
 #: system's cache, and a chunk of columns takes fewer bytes of each row.
 _CACHED_BYTES, _SHORT_RUN = 2**30, 1024
@@ -134,10 +134,7 @@ class StoredArray(UniformSource):
             self._rechunk(width)
         if self._panels is not None:
             return whole_chunks(self._panels.edges, width)
-        together = self._together[1]
-        if together * column > _MOST_TIMES * size:  # small: read its chunks several times
-            together = 1
-        return even_chunks(self.n_features, width, together)
+        return even_chunks(self.n_features, width, self._together[1])
 
     def _rechunk(self, width: int) -> None:
         array, (high, wide) = self._array, self._together
