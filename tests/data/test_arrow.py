@@ -246,6 +246,16 @@ def test_a_query_is_never_collected_whole(rng):
     assert max(widths) <= 2
 
 
+def test_identity_of_a_query_changes_with_its_file(tmp_path, rng):
+    pl = pytest.importorskip("polars")
+    file = tmp_path / "t.parquet"
+    found = []
+    for _ in range(2):
+        pq.write_table(pa.table({"a": rng.random(N), "b": rng.random(N)}), file)
+        found += [as_source(pl.scan_parquet(file).select("a")).identity() for _ in range(2)]
+    assert found[0] == found[1] != found[2] == found[3]
+
+
 def test_category_of_numbers_and_truth_values(tmp_path, rng):
     table = pa.table(
         {"code": [3, 1, None, 3], "flag": [True, False, True, None], "y": [1, 2, 3, 4]}

@@ -48,7 +48,7 @@ class LazyFrameSource(Source):
             schema = frame.collect_schema()
             self._rows = int(frame.select(polars.len()).collect().item())
         # an empty frame of the same columns knows their kinds and dtypes, and refuses others
-        self._empty = FrameSource(schema.to_frame())
+        self._empty = FrameSource(polars.DataFrame(schema=schema))
         self._names = schema.names()
         self.in_memory = False
         self.n_samples, self.n_features = self._rows, len(self._names)
