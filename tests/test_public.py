@@ -26,7 +26,7 @@ DATA = {"as_source", "make_copies", "make_data1", "make_data2", "open_anndata"}
 FUNCTIONS = {"plan", "select_genes"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
-    "InvalidInputError", "MissingExtraError",
+    "InvalidInputError", "MissingExtraError", "RechunkWarning",
 }  # fmt: skip
 PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | FUNCTIONS | ERRORS
 #: Heavy packages that a plain import must not load.

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         FewObservedWarning,
         InvalidInputError,
         MissingExtraError,
+        RechunkWarning,
     )
     from hsiclasso.kernels import (
         HSIC,
@@ -103,6 +104,7 @@ __all__ = [
     "Plan",
     "Polynomial",
     "Real",
+    "RechunkWarning",
     "RegularisedLaplacian",
     "Resources",
     "SelectedKernel",

@@ -12,6 +12,7 @@
       ConstantFeatureWarning   columns that do not vary: they get weight 0
       FewerFeaturesWarning     fewer features than asked can have a positive weight
       FewObservedWarning       columns that are missing on too many samples: they get weight 0
+      RechunkWarning           a store is copied to a temporary file to be read by features
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = [
     "FewerFeaturesWarning",
     "InvalidInputError",
     "MissingExtraError",
+    "RechunkWarning",
     "require",
 ]
 
@@ -52,6 +54,10 @@ class FewObservedWarning(UserWarning):
 
 class FewerFeaturesWarning(UserWarning):
     """No penalty gives as many features a positive weight as were asked for."""
+
+
+class RechunkWarning(UserWarning):
+    """An array that is stored by samples is copied to a temporary file, to be read by features."""
 
 
 def require(module: str, extra: str) -> Any:

@@ -105,7 +105,7 @@ def test_joint_features_are_read_as_they_are_written(features):
 
 #: One of each kind, refused before any file is looked at.
 REFUSED = (
-    ("", "Missing option '--target': name the column to explain, or give --survival"),
+    ("", "Missing option '--target': name the column to explain, or give --target-file"),
     ("-t y --survival a b", "--target and --survival both say what to explain"),
     ("--survival a b --kind counts", "--kind counts contradicts --survival"),
     ("-t y --kind rating", "'rating' is not one of 'auto', 'real', 'classes'"),

@@ -271,3 +271,29 @@ class TestFiles:
         assert result.exit_code == 130
         assert result.stderr == "Interrupted\n"
         assert [path.name for path in tmp_path.iterdir()] == ["cohort.csv"]
+
+
+def test_a_target_in_a_file_of_its_own(tmp_path):
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", X[:, 4] ** 2)
+    (tmp_path / "y.txt").write_text("".join(f"{value}\n" for value in X[:, 4] ** 2))
+    for name in ("y.npy", "y.txt"):
+        found = select(tmp_path / "X.npy", "--target-file", tmp_path / name, "-k", 1)
+        assert [feature["name"] for feature in found["features"]] == ["x4"]
+    np.save(tmp_path / "y.npy", np.ones(7))
+    assert "but the table has 60 rows" in fail(
+        "select", tmp_path / "X.npy", "--target-file", tmp_path / "y.npy"
+    )
+    assert "--target and --target-file both say what to explain" in fail(
+        "select", tmp_path / "X.npy", "-t", "x1", "--target-file", tmp_path / "y.npy"
+    )
+
+
+def test_an_array_within_a_file(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    X = np.random.default_rng(0).standard_normal((60, 6))
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        file["a/X"], file["b/X"], file["b/y"] = X, X, X[:, 2] ** 2
+    found = select(f"{tmp_path / 't.h5'}:/b/X", "-t", "y", "-k", 1)
+    assert [feature["name"] for feature in found["features"]] == ["x2"]

@@ -525,7 +525,7 @@ class TestParquet:
     @pytest.mark.parametrize("row_group_size", [3, 100])
     def test_columns_are_read_in_groups(self, save, entries, row_group_size, monkeypatch):
         """Names need not be in alphabetical order, and columns of several kinds may alternate."""
-        monkeypatch.setattr("hsiclasso.data.parquet._GROUP_ENTRIES", entries)
+        monkeypatch.setattr("hsiclasso.data.arrow.GROUP_ENTRIES", entries)
         rng = np.random.default_rng(0)
         numbers = {f"g{j}": rng.standard_normal(8) for j in (3, 1, 2, 0)}
         columns = {"y": rng.standard_normal(8)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import numpy as np
@@ -131,3 +132,54 @@ def test_held_columns(rng):
 def test_what_is_no_table(array, words, tmp_path):
     with pytest.raises(InvalidInputError, match=re.escape(words)):
         as_source(memmap(array, tmp_path, "C"))
+
+
+def test_another_process_opens_the_file_again(store, rng):
+    array = rng.random((90, 23))
+    source = as_source(store(array))
+    if hasattr(source._opened, "file"):
+        source._opened.file.flush()
+    text = pickle.dumps(source)
+    assert len(text) < 2000  # the path, not the values
+    copy = pickle.loads(text)
+    np.testing.assert_array_equal(copy.block(np.array([2, 20])), array[:, [2, 20]])
+    np.testing.assert_array_equal(copy.load(slice(3, 9)).block(slice(None)), array[:, 3:9])
+    assert copy.identity() == source.identity()
+
+
+def test_parts_of_a_file(tmp_path, rng):
+    """A part of a memory-mapped array begins elsewhere and has gaps."""
+    for order in "CF":
+        whole = memmap(rng.random((30, 12)), tmp_path, order)
+        for part in (whole[3:, 2:9], whole[::2, ::-1], whole.T):
+            copy = pickle.loads(pickle.dumps(as_source(part)))
+            np.testing.assert_array_equal(copy.read(slice(None)), part)
+
+
+def test_without_a_file(rng):
+    zarr = pytest.importorskip("zarr")
+    array = rng.random((20, 6))
+    source = as_source(zarr.create_array(zarr.storage.MemoryStore(), data=array))
+    same = as_source(zarr.create_array(zarr.storage.MemoryStore(), data=array))
+    assert source.identity() == same.identity()
+    np.testing.assert_array_equal(source.read(slice(0, 6)), array)
+
+
+def test_private_changes_are_kept(tmp_path, rng):
+    """A copy-on-write map differs from its file."""
+    memmap(rng.random((30, 12)), tmp_path, "C")
+    array = np.load(tmp_path / "table.npy", mmap_mode="c")
+    array[:] = 7
+    source = as_source(array)
+    source.load(slice(0, 12))
+    assert (source.read(slice(0, 12)) == 7).all()
+    assert (pickle.loads(pickle.dumps(source)).read(slice(0, 12)) == 7).all()
+
+
+def test_a_file_that_vanished(store, tmp_path, rng):
+    source = as_source(store(rng.random((90, 8))))
+    if isinstance(source._opened, np.memmap):
+        text = pickle.dumps(source)
+        (tmp_path / "table.npy").unlink()
+        with pytest.raises(InvalidInputError, match=r"table\.npy cannot be read as an array"):
+            pickle.loads(text).read(slice(0, 2))

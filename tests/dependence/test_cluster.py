@@ -120,7 +120,7 @@ def test_a_lost_worker_changes_nothing(client, data, tmp_path):
 class FailingArray(KillingArray):
     def __getitem__(self, key):
         if os.getpid() != self.here and key[1].start == 28:
-            raise RuntimeError("the disk is on fire")
+            raise AssertionError("the disk is on fire")
         return self.array[key]
 
 

@@ -28,7 +28,7 @@ __all__ = ["files_read", "make_selector", "make_target", "read"]
 _O = TypeVar("_O", bound="Option")
 
 #: Options that name the target. All but the first also say its kind.
-_FORMS = ("target", "survival", "affinity", "graph")
+_FORMS = ("target", "target-file", "survival", "affinity", "graph")
 
 
 def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
@@ -89,13 +89,15 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
         "--outputs": ("outputs", chosen["outputs"]),
         "--missing-target": ("missing", chosen.get("missing_target")),
     }
-    return _set(target, given, f"--kind {kind}" if form == "target" else f"--{form}").check()
+    by_kind = form in ("target", "target-file")
+    return _set(target, given, f"--kind {kind}" if by_kind else f"--{form}").check()
 
 
 def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
     """Read the table, and the matrix between its samples if the options name one."""
     from hsiclasso.data.files import read_table
     from hsiclasso.data.matrices import read_matrix
+    from hsiclasso.data.vectors import read_target
 
     report("read", 0, 0)
     between = chosen["affinity"] or chosen["graph"]
@@ -110,31 +112,34 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
         layer=chosen["layer"],
         raw=chosen["raw"],
     )
+    if chosen["target_file"] is not None:
+        y = read_target(chosen["target_file"], table.source.n_samples)
+        table = replace(table, y=y)
     report("read", table.source.n_samples, table.source.n_samples)
     return table if matrix is None else replace(table, y=matrix)
 
 
 def files_read(file: Path, chosen: Mapping[str, Any]) -> list[Path]:
     """Return all files that a command reads."""
-    others = (chosen.get(name) for name in ("affinity", "graph", "groups"))
+    others = (chosen.get(name) for name in ("target_file", "affinity", "graph", "groups"))
     return [file, *(other for other in others if other is not None)]
 
 
 def _form(chosen: Mapping[str, Any]) -> tuple[str, str]:
     """Return the one option that names the target, and the kind of the target."""
-    forms = [form for form in _FORMS if chosen[form]]
+    forms = [form for form in _FORMS if chosen[form.replace("-", "_")]]
     if not forms:
         raise click.UsageError(
-            "Missing option '--target': name the column to explain, or give --survival, "
-            "--affinity or --graph."
+            "Missing option '--target': name the column to explain, or give --target-file, "
+            "--survival, --affinity or --graph."
         )
     if len(forms) > 1:
         raise InvalidInputError(
             f"--{forms[0]} and --{forms[1]} both say what to explain: give one of --target, "
-            "--survival, --affinity and --graph."
+            "--target-file, --survival, --affinity and --graph."
         )
     (form,), kind = forms, chosen["kind"]
-    if form == "target":
+    if form in ("target", "target-file"):
         return form, kind or "auto"
     if kind not in (None, form):
         raise InvalidInputError(f"--kind {kind} contradicts --{form}: leave one of them out.")

@@ -75,7 +75,7 @@ def _choice(file: str, variable: str, *more: str) -> click.Choice[str]:
     return click.Choice([*more, *read_names(file, variable)])
 
 
-_target = _section("Target (--target, --survival, --affinity or --graph)")
+_target = _section("Target (--target, --target-file, --survival, --affinity or --graph)")
 _columns = _section("Columns")
 _size = _section("How many features")
 _methods = _section("Methods")
@@ -89,6 +89,10 @@ _TARGET = (
     _target(
         "-t", "--target", multiple=True, metavar="NAME",
         help="Column to explain; repeatable: several outputs or labels.",
+    ),
+    _target(
+        "--target-file", type=_FILE,
+        help="Target with one value for each row of FILE: .npy, or text with one value on a line.",
     ),
     _target(
         "--survival", nargs=2, metavar="TIME EVENT",

@@ -11,9 +11,12 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from hsiclasso.data.anndata import is_anndata, open_anndata
+from hsiclasso.data.arrow import ArrowSource, TableColumns, is_arrow
 from hsiclasso.data.base import Source
+from hsiclasso.data.dask import is_dask, open_dask
 from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.layout import Roles
+from hsiclasso.data.lazy import LazyFrameSource, is_lazy_frame
 from hsiclasso.data.sources import ArraySource, FrameSource, SparseSource
 from hsiclasso.data.stored import StoredArray, is_stored_array
 from hsiclasso.errors import InvalidInputError
@@ -69,8 +72,9 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     ----------
     X : array-like, pandas.DataFrame, polars.DataFrame, AnnData, SciPy sparse matrix or path-like
         Table of shape (n_samples, n_features). A source is returned as it is. A `numpy.memmap`,
-        an `h5py.Dataset` and a `zarr.Array` are read by chunks of columns. For the formats of
-        files see `hsiclasso.data.files.read_table`.
+        an `h5py.Dataset`, a `zarr.Array`, a `pyarrow.Table` or `pyarrow.dataset.Dataset`, a
+        `polars.LazyFrame`, and arrays and frames of Dask are read by chunks of columns. For the
+        formats of files see `hsiclasso.data.files.read_table`.
     min_samples : int, default=3
         Least number of rows; 3 to measure dependence, 1 to apply what was learnt.
 
@@ -105,6 +109,8 @@ def _open(X: Any) -> Source:
         return StoredArray(X)
     if is_anndata(X):
         return open_anndata(X)
+    if _is_lazy(X):
+        return _open_lazy(X)
     if not is_container(X):
         raise InvalidInputError(
             f"X is a {type(X).__module__}.{type(X).__qualname__}, which is no table: pass an "
@@ -118,6 +124,17 @@ def _open(X: Any) -> Source:
     return ArraySource(_as_numeric_array(X, options))
 
 
+def _is_lazy(X: Any) -> bool:
+    """Whether an object is a Dask, Arrow or polars table that is read by groups of columns."""
+    return is_dask(X) or is_arrow(X) or is_lazy_frame(X)
+
+
+def _open_lazy(X: Any) -> Source:
+    if is_dask(X):
+        return open_dask(X)
+    return ArrowSource(TableColumns(X)) if is_arrow(X) else LazyFrameSource(X)
+
+
 def is_path(X: Any) -> bool:
     """Whether a table is given by its path."""
     return isinstance(X, str | os.PathLike)
@@ -125,7 +142,7 @@ def is_path(X: Any) -> bool:
 
 def is_container(X: Any) -> bool:
     """Whether a table is a frame, an array or a sparse matrix in memory, as scikit-learn takes."""
-    if isinstance(X, Source) or is_path(X) or is_stored_array(X) or is_anndata(X):
+    if isinstance(X, Source) or is_path(X) or is_stored_array(X) or is_anndata(X) or _is_lazy(X):
         return False
     arrays = ("__array__", "__array_interface__", "__dlpack__")
     return (

@@ -1,4 +1,4 @@
-"""Tables from files, by suffix: CSV, TSV, Parquet, NPZ and AnnData."""
+"""Tables from files, by suffix: text, Parquet, Feather, and arrays in many formats."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ import numpy as np
 
 from hsiclasso._types import IntArray
 from hsiclasso.data.anndata import read_anndata
+from hsiclasso.data.arrays import read_hdf5, read_npy, read_zarr, says_anndata, split_inside
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_weights, join_targets
+from hsiclasso.data.feather import read_feather
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
+from hsiclasso.data.mat import read_mat
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
 from hsiclasso.data.sources import ArraySource, Source
@@ -56,9 +59,12 @@ def read_table(
     ----------
     path : path-like
         ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
-        (needs the extra ``parquet``); ``.h5ad`` and ``.zarr`` of AnnData, whose target is a column
-        of `obs` or a gene (need the extras ``hdf5`` and ``zarr``); ``.npz`` with arrays ``X``,
-        ``y`` and, optionally, ``feature_names``. Text files start with a line of column names.
+        (needs the extra ``parquet``), ``.feather`` or ``.arrow`` (the same); ``.npz`` with arrays
+        ``X``, ``y`` and, optionally, ``feature_names``; ``.npy``; ``.mat``, ``.h5`` or ``.hdf5``
+        (extra ``hdf5``), ``.zarr`` or a ``.zip`` of it (extra ``zarr``), with the same arrays;
+        ``.h5ad`` and ``.zarr`` of AnnData, whose target is a column of `obs` or a gene.
+        ``FILE.h5:/path/to/X`` names an array of a file. Text files start with a line of column
+        names.
     target : str or iterable of str
         Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str
@@ -100,7 +106,7 @@ def read_table(
     >>> table.source.block(slice(0, 1)).ravel()
     array([ 1., nan,  5.])
     """
-    file = Path(path)
+    file, inside = split_inside(path)
     read, form = _reader(file)
     roles = Roles(
         _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), layer, raw
@@ -109,6 +115,8 @@ def read_table(
         raise InvalidInputError(
             f"layer and raw are parts of AnnData files, and {file} is none: leave them out."
         )
+    if inside:
+        read = partial(read, inside=inside)
     try:
         table = read(file, roles)
     except InvalidInputError:
@@ -131,7 +139,7 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-_Read = Callable[[Path, Roles], Dataset]
+_Read = Callable[..., Dataset]
 
 
 def _reader(file: Path) -> tuple[_Read, str]:
@@ -146,12 +154,18 @@ def _reader(file: Path) -> tuple[_Read, str]:
     readers: dict[str, tuple[_Read, str]] = {
         **text,
         **{f"{suffix}.gz": entry for suffix, entry in text.items()},
-        ".parquet": (_read_parquet, "Parquet"),
+        ".parquet": (read_parquet, "Parquet"),
+        **dict.fromkeys((".feather", ".arrow"), (read_feather, "Feather")),
         ".npz": (_read_npz, "an NPZ archive"),
+        ".npy": (read_npy, "a NumPy array"),
+        ".mat": (read_mat, "a MATLAB file"),
         ".h5ad": (read_anndata, "an AnnData file"),
-        ".zarr": (read_anndata, "an AnnData store"),
+        **dict.fromkeys((".h5", ".hdf5"), (read_hdf5, "HDF5")),
+        **dict.fromkeys((".zarr", ".zip"), (read_zarr, "Zarr")),
     }
     chosen = by_suffix(file, readers)
+    if chosen[0] in (read_hdf5, read_zarr) and says_anndata(file):
+        chosen = readers[".h5ad"]
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty (0 bytes): write a table into it first.")
     return chosen
@@ -161,10 +175,6 @@ def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Dataset:
     names, first, n_lines = peek(file, delimiter)
     layout = lay_out(file, names, roles)
     return _dataset(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
-
-
-def _read_parquet(file: Path, roles: Roles) -> Dataset:
-    return _dataset(*read_parquet(file, roles))
 
 
 def _read_npz(file: Path, roles: Roles) -> Dataset:

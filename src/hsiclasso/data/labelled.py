@@ -11,9 +11,10 @@ import numpy as np
 from hsiclasso._types import FloatArray
 from hsiclasso.data.sources import ArraySource, Kind
 
-__all__ = ["LabelledSource", "OrderedLabels"]
+__all__ = ["DTYPE_OF_KIND", "LabelledSource", "OrderedLabels"]
 
-_DTYPES: dict[Kind, str] = {
+#: What a frame would call the dtype of columns of a kind.
+DTYPE_OF_KIND: dict[Kind, str] = {
     "number": "float64",
     "bool": "bool",
     "category": "category",
@@ -34,6 +35,8 @@ class LabelledSource(ArraySource):
         Kinds of the columns that are not numbers.
     labels : mapping of int to list
         Labels of category and text columns.
+    dtypes : sequence of str, optional
+        Names of the dtypes that the columns had before.
 
     Examples
     --------
@@ -50,10 +53,12 @@ class LabelledSource(ArraySource):
         names: Sequence[str],
         kinds: Mapping[int, Kind],
         labels: Mapping[int, list[Any]],
+        dtypes: Sequence[str] | None = None,
     ) -> None:
         super().__init__(array, names)
         self._kinds = dict(kinds)
         self._labels = dict(labels)
+        self._dtypes = dtypes
 
     def kind(self, column: int) -> Kind:
         """Kind of one column."""
@@ -69,7 +74,7 @@ class LabelledSource(ArraySource):
 
     def dtype_name(self, column: int) -> str:
         """Name of the dtype that the column would have in a frame."""
-        return _DTYPES[self.kind(column)]
+        return DTYPE_OF_KIND[self.kind(column)] if self._dtypes is None else self._dtypes[column]
 
     def categories(self, column: int) -> list[Any] | None:
         """Labels of the codes of a category or text column, None for other kinds."""

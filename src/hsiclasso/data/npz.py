@@ -52,7 +52,8 @@ def read_npz(file: Path, roles: Roles) -> tuple[CodedTable, Layout, dict[str, Ar
 
 def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | None], Array | None]:
     """Return X; the other arrays, None for those that are not wanted; and names, if any."""
-    with np.load(file, allow_pickle=False) as archive:
+    # NumPy leaves a damaged archive open
+    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         if "X" not in archive.files:
             raise InvalidInputError(
                 f"{file} has no array named 'X', only {quoted(archive.files)}: save the table "

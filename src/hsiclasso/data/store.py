@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,8 @@ class FileArray:
         with store.open(key) as array:
             self.shape, self.dtype = tuple(map(int, array.shape)), array.dtype
             self.chunks = array.chunks
-        self.file = SimpleNamespace(filename=store.path)
+        #: Where the array is stored: it can be pickled as it is.
+        self.stored_at = str(store.path)
 
     def __getitem__(self, place: Any) -> Array:
         with self._store.open(self.name) as array:

@@ -26,6 +26,9 @@ __all__ = ["DELIMITERS", "by_suffix", "open_text", "peek", "read_cells"]
 #: Delimiter of text files by suffix.
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
+#: Suffixes of formats that may be folders.
+FOLDERS = (".zarr",)
+
 _Convert = Callable[[str], float]
 _T = TypeVar("_T")
 
@@ -40,7 +43,7 @@ def by_suffix(file: Path, choices: Mapping[str, _T]) -> _T:
             f"{file} has the suffix {suffix!r}, and the suffix tells the format: use one of "
             f"{', '.join(choices)}."
         )
-    if not file.is_file() and not (suffix == ".zarr" and file.is_dir()):
+    if not file.is_file() and not (file.is_dir() and suffix in FOLDERS):
         what = "is a folder, not a file" if file.is_dir() else "does not exist"
         raise InvalidInputError(f"{file} {what}: check the spelling of the path.")
     return choices[suffix]

@@ -1,0 +1,50 @@
+"""Errors of other libraries, on files that are broken, in the words of this one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hsiclasso.errors import InvalidInputError, MissingExtraError
+
+__all__ = ["reading"]
+
+#: Modules whose errors mean that a file cannot be read.
+_READERS = ("pyarrow", "polars", "zarr", "numcodecs", "h5py", "scipy", "zlib", "zipfile", "struct")
+
+
+@contextmanager
+def reading(where: str | Path, form: str) -> Iterator[None]:
+    """Turn errors while a file is read into one that names the file.
+
+    Parameters
+    ----------
+    where : str or Path
+        The file.
+    form : str
+        What its format is called.
+
+    Examples
+    --------
+    >>> with reading("table.parquet", "Parquet"):
+    ...     raise OSError("no magic bytes")
+    Traceback (most recent call last):
+    ...
+    hsiclasso.errors.InvalidInputError: table.parquet cannot be read as Parquet (no magic bytes):
+    check that it is complete, readable and in the format that its suffix says.
+    """
+    try:
+        yield
+    except (InvalidInputError, MissingExtraError, MemoryError):
+        raise
+    except Exception as error:
+        kinds = (OSError, EOFError, ValueError, LookupError, TypeError, RuntimeError)
+        home = type(error).__module__.partition(".")[0]
+        if not isinstance(error, kinds) and home not in _READERS:
+            raise
+        words = " ".join(str(error).split()) or type(error).__name__
+        raise InvalidInputError(
+            f"{where} cannot be read as {form} ({words[:300]}): check that it is complete, "
+            "readable and in the format that its suffix says."
+        ) from error
