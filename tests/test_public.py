@@ -22,7 +22,9 @@ OPTIONS = {
     "Polynomial", "Real", "RegularisedLaplacian", "Survival",
 }  # fmt: skip
 RESULTS = {"SelectedKernel", "SelectionResult"}
-DATA = {"as_source", "make_copies", "make_data1", "make_data2"}
+DATA = {
+    "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2", "read_table",
+}  # fmt: skip
 ERRORS = {
     "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning", "InvalidInputError",
     "MissingExtraError",

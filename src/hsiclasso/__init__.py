@@ -12,7 +12,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hsiclasso.data import as_source, make_copies, make_data1, make_data2
+    from hsiclasso.data import (
+        Phenotype,
+        TextFormat,
+        as_source,
+        make_copies,
+        make_data1,
+        make_data2,
+        read_table,
+    )
     from hsiclasso.errors import (
         ConstantFeatureWarning,
         FewerFeaturesWarning,
@@ -95,17 +103,20 @@ __all__ = [
     "NOCCOLasso",
     "Objects",
     "Ordinal",
+    "Phenotype",
     "Polynomial",
     "Real",
     "RegularisedLaplacian",
     "SelectedKernel",
     "SelectionResult",
     "Survival",
+    "TextFormat",
     "__version__",
     "as_source",
     "make_copies",
     "make_data1",
     "make_data2",
+    "read_table",
 ]
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on

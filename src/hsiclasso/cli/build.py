@@ -29,6 +29,8 @@ _O = TypeVar("_O", bound="Option")
 
 #: Options that name the target. All but the first also say its kind.
 _FORMS = ("target", "survival", "affinity", "graph")
+#: Options that say how a text file is written.
+_TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 
 
 def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
@@ -86,7 +88,7 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
 
 def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
     """Read the table, and the matrix between its samples if the options name one."""
-    from hsiclasso.data.files import read_table
+    from hsiclasso.data.files import TextFormat, read_table
     from hsiclasso.data.matrices import read_matrix
 
     report("read", 0, 0)
@@ -99,6 +101,10 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
         drop=chosen["drop"],
         weights=chosen.get("weights"),
         category={*chosen["category"], *classes},
+        id=chosen["id"],
+        phenotype=chosen["phenotype"],
+        duplicates=chosen["duplicates"],
+        text=TextFormat(**{name: chosen[name] for name in _TEXT}),
     )
     report("read", table.source.n_samples, table.source.n_samples)
     return table if matrix is None else replace(table, y=matrix)
@@ -107,7 +113,7 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
 def files_read(file: Path, chosen: Mapping[str, Any]) -> list[Path]:
     """Return all files that a command reads."""
     others = (chosen.get(name) for name in ("affinity", "graph", "groups"))
-    return [file, *(other for other in others if other is not None)]
+    return [file, *chosen["phenotype"], *(other for other in others if other is not None)]
 
 
 def _form(chosen: Mapping[str, Any]) -> tuple[str, str]:

@@ -22,6 +22,7 @@ Examples:
   hsiclasso select cars.parquet -t price --transform rank --plot cars.png
   hsiclasso select cohort.csv --survival months died --covariate site
   hsiclasso select survey.csv -t income --weights w --missing ignore
+  hsiclasso select genes.tsv.gz --transpose --phenotype patients.csv -t status
 """
 
 
@@ -33,9 +34,9 @@ def select(
 ) -> None:
     """Select the features of FILE that the target depends on.
 
-    FILE is .csv, .tsv or .txt (tabs), each also with .gz, with a line of column names; .parquet;
-    or .npz with arrays X, y and, optionally, feature_names. Columns are numbers, true and false,
-    or text; cells that are empty, NA, NaN or null are missing.
+    FILE is .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column names;
+    .parquet; or .npz with arrays X, y and, optionally, feature_names. Columns are numbers, true and
+    false, or text; cells that are empty, NA, NaN or null are missing.
     """
     output = Output(out, plot, as_json, quiet)
     output.check(files_read(file, chosen))

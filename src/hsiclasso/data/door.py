@@ -25,11 +25,12 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
 
     Parameters
     ----------
-    X : table or path-like
-        Anything that `as_source` takes.
+    X : table, path-like or Dataset
+        Anything that `as_source` takes, or what `read_table` returns.
     y : str, sequence of str or array-like
-        The target, one entry per sample. For files and for containers that describe their samples,
-        also the name of a column or annotation, or a list of such names.
+        The target, one entry per sample; by default that of a dataset. For files and for
+        containers that describe their samples, also the name of a column or annotation, or a list
+        of such names.
 
     Examples
     --------
@@ -37,6 +38,11 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
     3
     """
     names = _as_names(y)
+    if isinstance(X, Dataset):
+        if y is None:
+            return X
+        own = as_dataset(X.source, y)
+        return replace(own, weights=X.weights)
     if is_path(X):
         from hsiclasso.data.files import read_table
 
@@ -89,6 +95,8 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     """
     if isinstance(X, Source):
         return X
+    if isinstance(X, Dataset):
+        return X.source
     if is_path(X):
         from hsiclasso.data.files import read_table
 
@@ -122,7 +130,7 @@ def is_path(X: Any) -> bool:
 
 def is_container(X: Any) -> bool:
     """Whether a table is a frame, an array or a sparse matrix in memory, as scikit-learn takes."""
-    if isinstance(X, Source) or is_path(X) or is_stored_array(X):
+    if isinstance(X, Source | Dataset) or is_path(X) or is_stored_array(X):
         return False
     arrays = ("__array__", "__array_interface__", "__dlpack__")
     return (

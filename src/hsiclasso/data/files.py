@@ -1,30 +1,36 @@
-"""Tables from files, by suffix: CSV, TSV, Parquet and NPZ."""
+"""Tables from files, by suffix: text, Parquet and NPZ."""
 
 from __future__ import annotations
 
-import csv
 import os
 import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hsiclasso._checks import check_choice
 from hsiclasso._types import IntArray
 from hsiclasso.data.cells import CodedTable
-from hsiclasso.data.dataset import Dataset, as_weights, join_targets
+from hsiclasso.data.compressed import COMPRESSED
+from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
+from hsiclasso.data.duplicates import Duplicates, averaged
+from hsiclasso.data.form import TextFormat
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
+from hsiclasso.data.phenotype import Phenotype, PhenotypeFiles, as_phenotype, describe
+from hsiclasso.data.recognise import recognise
 from hsiclasso.data.sources import ArraySource, Source
-from hsiclasso.data.text import DELIMITERS, by_suffix, peek, read_cells
+from hsiclasso.data.text import DELIMITERS, by_suffix, read_cells, reading
+from hsiclasso.data.transposed import hint_at_rows, read_transposed
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Dataset", "read_table"]
+__all__ = ["Dataset", "Phenotype", "TextFormat", "read_table"]
 
 Array = np.ndarray[Any, Any]
 
@@ -43,6 +49,10 @@ def read_table(
     drop: str | Iterable[str] = (),
     weights: str | None = None,
     category: str | Iterable[str] = (),
+    id: str | None = None,  # noqa: A002
+    phenotype: PhenotypeFiles = (),
+    duplicates: Duplicates = "error",
+    text: TextFormat | None = None,
 ) -> Dataset:
     r"""Read features, target and weights from a file.
 
@@ -52,9 +62,10 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
-        (needs the extra ``parquet``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
-        ``feature_names``. Text files start with a line of column names.
+        ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz`` or ``.zst`` (needs
+        the extra ``zstd``); ``.parquet`` (needs the extra ``parquet``); ``.npz`` with arrays
+        ``X``, ``y`` and, optionally, ``feature_names``. Text files start with a line of column
+        names.
     target : str or iterable of str
         Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str
@@ -64,6 +75,16 @@ def read_table(
         Column of sample weights, found like a target.
     category : str or iterable of str
         Columns to read as labels even if they are numbers, such as codes.
+    id : str, optional
+        Column of sample identifiers, which is no feature.
+    phenotype : path-like, list of path-like, or Phenotype
+        Files that describe the samples, joined by their identifiers. Their columns may be target,
+        weights or covariates. Samples that they do not describe are left out.
+    duplicates : {"error", "unique", "mean"}
+        What to do with features of the same name: refuse them, append ``.1``, ``.2``, ..., or
+        average them.
+    text : TextFormat, optional
+        How a text file is written, where it is not the usual way.
 
     Returns
     -------
@@ -79,6 +100,7 @@ def read_table(
     -----
     UserWarning
         If a column of text has a different value in almost every row: it looks like an identifier.
+        If samples of the table and of the phenotype files do not all match.
 
     Examples
     --------
@@ -92,22 +114,20 @@ def read_table(
     >>> table.source.block(slice(0, 1)).ravel()
     array([ 1., nan,  5.])
     """
-    file = Path(path)
-    read, form = _reader(file)
-    roles = Roles(_names(target), weights, frozenset(_names(drop)), frozenset(_names(category)))
-    try:
-        table = read(file, roles)
-    except InvalidInputError:
-        raise
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"{file} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8."
-        ) from error
-    except (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile) as error:
-        raise InvalidInputError(
-            f"{file} cannot be read as {form} ({error}): check that it is complete, readable and "
-            "in the format that its suffix says."
-        ) from error
+    file, form = Path(path), (text or TextFormat()).check()
+    check_choice("duplicates", duplicates, ("error", "unique", "mean"))
+    notes = as_phenotype(phenotype, form)
+    read, what = _reader(file, form, described=bool(notes.files))
+    roles = Roles(
+        _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), id,
+        duplicates=duplicates,
+    )  # fmt: skip
+    found = describe(notes, roles)
+    with reading(file, what, form.encoding):
+        table = read(file, found.of_table)
+    if duplicates == "mean":
+        table = replace(table, source=averaged(table.source))
+    table = found.join(str(file), table)
     _check_size(file, table.source)
     _look_for_identifiers(table.source)
     return table
@@ -120,31 +140,44 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
 _Read = Callable[[Path, Roles], Dataset]
 
 
-def _reader(file: Path) -> tuple[_Read, str]:
+def _reader(file: Path, form: TextFormat, *, described: bool) -> tuple[_Read, str]:
     """Choose the reader for a file that exists, and the name of its format."""
     text = {
-        suffix: (
-            partial(_read_text, delimiter=sign),
+        f"{suffix}{end}": (
+            partial(_read_text, usual=sign, text=form),
             f"{'comma' if sign == ',' else 'tab'}-separated text",
         )
+        for end in ("", *COMPRESSED)
         for suffix, sign in DELIMITERS.items()
     }
     readers: dict[str, tuple[_Read, str]] = {
         **text,
-        **{f"{suffix}.gz": entry for suffix, entry in text.items()},
         ".parquet": (_read_parquet, "Parquet"),
         ".npz": (_read_npz, "an NPZ archive"),
     }
     chosen = by_suffix(file, readers)
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty (0 bytes): write a table into it first.")
+    if chosen not in text.values() and (form.transpose or (form != TextFormat() and not described)):
+        raise InvalidInputError(
+            f"{file} is {chosen[1]}, and options of text files have no meaning for it: leave out "
+            f"{form}."
+        )
     return chosen
 
 
-def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Dataset:
-    names, first, n_lines = peek(file, delimiter)
-    layout = lay_out(file, names, roles)
-    return _dataset(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
+def _read_text(file: Path, roles: Roles, *, usual: str, text: TextFormat) -> Dataset:
+    form = recognise(file, usual, text)
+    if text.transpose:
+        table, layout, ids = read_transposed(form, roles)
+        data = _dataset(table, layout)
+        data.source.ids = ids
+        return data
+    lost = [name for name in roles.targets if name not in form.names]
+    if lost:
+        hint_at_rows(form, lost[0])
+    layout = lay_out(file, form.names, roles)
+    return _dataset(read_cells(form, layout), layout)
 
 
 def _read_parquet(file: Path, roles: Roles) -> Dataset:
@@ -188,6 +221,8 @@ def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None 
     if kinds:
         labels = {place[j]: texts for j, texts in table.labels.items() if j in place}
         source = LabelledSource(X, names, kinds, labels)
+    if layout.ids is not None:
+        source.ids = as_ids("the table", values(layout.ids))
     target = tuple(layout.names[j] for j in layout.targets)
     return Dataset(source, y, target, weights)
 
