@@ -34,6 +34,7 @@ _PHRASES = (
     (r", or say what y is, as in target=Real\(\)", ", or say what it is with --kind"),
     (r"an object such as AlphaRatio\(0\.1\): pass None", "ratio:0.1: leave --alpha out"),
     (r", or pass an object such as \w+\([^)]*\)", ""),
+    (r"with Phenotype\(files, id='\.\.\.'\) if it has", "IID, or put it first, if it has"),
     (
         r"\w+=(?:\[[^]]*\]|\w+\([^()]*\)|'[^']*') \((--[^)]*) on the command line\)",
         r"\1",

@@ -57,9 +57,10 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
         roles = replace(roles, duplicates="error")
     names = [source.name(j) for j in range(source.n_features)]
     known, notes = set(names), source.annotations
-    if source.ids is not None and roles.id not in known | notes.keys():
+    here = known | notes.keys()
+    if source.ids is not None and roles.id not in here and roles.id in (None, *roles.join_by):
         roles = replace(roles, id=None, join_by=())  # it is for other files; these ids are known
-    roles = roles.with_id(known | notes.keys())
+    roles = roles.with_id(here)
     for name in roles.others:
         if name in known and name in notes:
             raise InvalidInputError(

@@ -41,8 +41,10 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
     if isinstance(X, Dataset):
         if y is None:
             return X
-        own = as_dataset(X.source, y)
-        return replace(own, weights=X.weights)
+        known = X.source.annotations.keys() | {X.source.name(j) for j in range(X.source.n_features)}
+        if isinstance(y, str) or (names and known >= set(names)):
+            return replace(assemble("X", X.source, Roles(names)), weights=X.weights)
+        return replace(X, y=y, target=())
     if is_path(X):
         from hsiclasso.data.files import read_table
 

@@ -222,7 +222,7 @@ def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None 
         labels = {place[j]: texts for j, texts in table.labels.items() if j in place}
         source = LabelledSource(X, names, kinds, labels)
     if layout.ids is not None:
-        source.ids = as_ids("the table", values(layout.ids))
+        source.ids = as_ids(layout.where, values(layout.ids))
     target = tuple(layout.names[j] for j in layout.targets)
     return Dataset(source, y, target, weights)
 

@@ -36,6 +36,8 @@ class Roles:
     id: str | None = None
     #: Names that other files give to the identifiers: look for such a column if `id` is None.
     join_by: tuple[str, ...] = ()
+    #: Names of what other files say about the samples.
+    elsewhere: tuple[str, ...] = ()
     #: What to do with features that have the same name.
     duplicates: Duplicates = "error"
 
@@ -69,6 +71,8 @@ class Layout:
     kept: IntArray
     #: Column of sample identifiers.
     ids: int | None = None
+    #: What the table is called in errors.
+    where: str = "the table"
 
     @property
     def features(self) -> list[str]:
@@ -90,7 +94,7 @@ def lay_out(file: Path | str, names: list[str], roles: Roles) -> Layout:
     roles = roles.with_id(known)
     for target in roles.targets:
         if target not in known:
-            _refuse_target(file, names, target)
+            _refuse_target(file, names, target, roles.elsewhere)
     for what, wanted in (
         ("drop", sorted(roles.drop)),
         ("weights", [] if roles.weights is None else [roles.weights]),
@@ -121,6 +125,7 @@ def lay_out(file: Path | str, names: list[str], roles: Roles) -> Layout:
         frozenset(position[name] for name in roles.category),
         np.array(kept, dtype=np.int64),
         None if roles.id is None else position[roles.id],
+        str(file),
     )
 
 
@@ -155,7 +160,9 @@ def _check_unique(file: Path | str, names: list[str], roles: Roles) -> None:
         )
 
 
-def _refuse_target(file: Path | str, names: Sequence[str], target: str) -> NoReturn:
+def _refuse_target(
+    file: Path | str, names: Sequence[str], target: str, elsewhere: Sequence[str]
+) -> NoReturn:
     if all(as_number(name) is not None for name in names):
         raise InvalidInputError(
             f"{file} starts with numbers ({quoted(names)}), but its first line must contain the "
@@ -168,8 +175,9 @@ def _refuse_target(file: Path | str, names: Sequence[str], target: str) -> NoRet
             f"with {text_option('sep', ';')}."
         )
     raise InvalidInputError(
-        f"{target!r}, the target, is not a column of {file}{did_you_mean(target, names)}: give the "
-        "name of one of its columns."
+        f"{target!r}, the target, is not a column of {file}"
+        f"{' or of a phenotype file' if elsewhere else ''}"
+        f"{did_you_mean(target, [*names, *elsewhere])}: give the name of one of its columns."
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -95,7 +96,7 @@ class Described:
     roles: Roles
     tables: tuple[_Table, ...]
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, Array]:
         """All columns that describe samples."""
         return {name: values for table in self.tables for name, values in table.columns.items()}
@@ -105,7 +106,8 @@ class Described:
         """Roles of columns of the table itself."""
         return self._part(lambda name: name not in self.columns)
 
-    def _part(self, wanted: Any) -> Roles:
+    def _part(self, wanted: Callable[[str], bool]) -> Roles:
+        """Roles of the columns whose names are wanted."""
         roles = self.roles
         return replace(
             roles,
@@ -114,6 +116,7 @@ class Described:
             drop=frozenset(filter(wanted, roles.drop)),
             category=frozenset(filter(wanted, roles.category)),
             join_by=tuple(dict.fromkeys(table.key for table in self.tables)),
+            elsewhere=tuple(self.columns),
         )
 
     def join(self, where: str, data: Dataset) -> Dataset:
@@ -211,7 +214,7 @@ def _read(file: Path, phenotype: Phenotype, roles: Roles) -> _Table:
             Roles(id=key, category=labels, drop=roles.drop.intersection(form.names) - {key}),
         )
         table = read_cells(form, layout)
-    columns = {name: table.values(j) for j, name in enumerate(form.names) if j in layout.kept}
+    columns = {layout.names[j]: table.values(j) for j in layout.kept.tolist()}
     families = columns.pop(family, None) if family is not None else None
     if headless and suffix == ".fam":
         _forget_unknown(columns)
@@ -257,8 +260,8 @@ def _forget_unknown(columns: dict[str, Array]) -> None:
 def _match(where: str, source: Source, table: _Table) -> IntArray:
     """Return the row of each sample in a file that describes samples, -1 where it has none."""
     if source.ids is None:
-        _refuse_ids(where, source, table, "has no identifiers of samples")
-    own: Sequence[Hashable] = source.ids or ()
+        _refuse_ids(where, source, table, "it is not known how the samples are called")
+    own: Sequence[Hashable] = source.ids
     keys: Sequence[Hashable] = table.ids
     families = next(
         (values for name, values in source.annotations.items() if name.upper() == _FAMILY), None
@@ -275,7 +278,7 @@ def _match(where: str, source: Source, table: _Table) -> IntArray:
     index = {key: row for row, key in enumerate(keys)}
     rows = np.array([index.get(key, -1) for key in own], dtype=np.int64)
     if (rows < 0).all():
-        _refuse_ids(where, source, table, f"has samples {quoted(list(map(str, own)))}")
+        _refuse_ids(where, source, table, f"its samples are {quoted(list(map(str, own)))}")
     _tell(where, table, own, keys, rows)
     return rows
 
@@ -284,19 +287,22 @@ def _twice(keys: Sequence[Hashable]) -> list[str]:
     return [str(key) for key, count in Counter(keys).items() if count > 1]
 
 
-def _refuse_ids(where: str, source: Source, table: _Table, why: str) -> None:
+def _refuse_ids(where: str, source: Source, table: _Table, why: str) -> NoReturn:
     """Raise because no sample is described; say how it may be meant."""
     known = set(table.ids)
     if any(source.name(j) in known for j in range(source.n_features)):
-        remedy = f"its columns have such names: if its rows are features, pass {TRANSPOSE}"
+        remedy = (
+            f"columns of {where} have such names, so its rows may be features; if so, pass "
+            f"{TRANSPOSE}"
+        )
     else:
         remedy = (
-            "name the columns that hold the same identifiers with id='...' (--id on the command "
-            "line); where they have different names, with Phenotype(files, id='...')"
+            "name the column of identifiers of the table with id='...' (--id on the command "
+            "line), and that of the file with Phenotype(files, id='...') if it has another name"
         )
     raise InvalidInputError(
-        f"{where} {why}, and {table.file} describes {quoted(table.ids)} (column {table.key!r}), of "
-        f"which none match: {remedy}."
+        f"no sample of {where} is in {table.file}: {why}, and column {table.key!r} of the latter "
+        f"has {quoted(table.ids)}: {remedy}."
     )
 
 
@@ -313,9 +319,9 @@ def _tell(
     unused = [str(key) for key in keys if key not in here]
     parts = [f"{len(own) - len(lost):,} of {len(own):,} samples of {where} are in {table.file}"]
     if lost:
-        parts.append(f"{len(lost):,} are not and are left out: {quoted(lost)}")
+        parts.append(f"samples left out ({len(lost):,}): {quoted(lost)}")
     if unused:
-        parts.append(f"{len(unused):,} of its rows describe no sample: {quoted(unused)}")
+        parts.append(f"rows without a sample ({len(unused):,}): {quoted(unused)}")
     if len(parts) > 1:
         warnings.warn("; ".join(parts) + ".", UserWarning, stacklevel=2)
 

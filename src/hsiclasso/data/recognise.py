@@ -6,9 +6,9 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from hsiclasso._checks import one_of
 from hsiclasso.data.cells import as_number, swap_marks
@@ -20,6 +20,8 @@ __all__ = ["Form", "recognise", "split_rows"]
 
 #: Fewest and most lines that are looked at, and letters of them that are enough.
 _LEAST_LINES, _LINES, _LETTERS = 3, 20, 1 << 20
+#: Cells of rows that are enough.
+_CELLS = 100_000
 #: Separators that are tried if the usual one makes no columns.
 _OTHERS = (",", ";", "\t", "|")
 #: The line by which Excel tells itself the separator.
@@ -29,6 +31,8 @@ _DOT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 #: What comments, and some headers, begin with.
 _MARK = "#"
+#: What comments begin with in GEO's and other files.
+_OTHER_MARKS = ("!", "%")
 
 
 @dataclass(frozen=True)
@@ -94,23 +98,18 @@ def recognise(
             raise InvalidInputError(f"{file} holds only blank lines: write a table into it first.")
         names = names_of(header)
         sample = [] if names is None else [header]
-        sample += [row for row, _ in zip(filled, range(_LINES), strict=False)]
-    if names is not None:
-        skip = len(above)
+        sample += islice(filled, max(1, min(_LINES, _CELLS // len(header))))
     if not sample:
         raise InvalidInputError(
             f"{file} has {len(header)} column name{'s'[: len(header) != 1]} and no rows below: "
             "add one row per sample."
         )
-    names = names or [name.strip() or f"unnamed_{j}" for j, name in enumerate(header, start=1)]
-    names[0] = names[0].lstrip(_MARK).strip() or names[0]
-    decimal = text.decimal or (_decimal(sample) if sep == ";" else ".")
-    if sep == decimal:
-        raise InvalidInputError(
-            f"decimal={decimal!r} is also what separates the columns of {file}: save it with "
-            f"semicolons or tabs, or name another separator with {text_option('sep', ';')}."
-        )
-    return Form(file, names, sample[0], skip, sep, decimal, text)
+    if names is None:
+        names = [name.strip() or f"unnamed_{j}" for j, name in enumerate(header, start=1)]
+        names[0] = names[0].lstrip(_MARK).strip() or names[0]
+    else:
+        skip = len(above)
+    return Form(file, names, sample[0], skip, sep, _decimal(file, sample, sep, text), text)
 
 
 def split_rows(lines: Iterable[str], sep: str) -> Any:
@@ -190,6 +189,9 @@ def _ends_in_header(
     file: Path, above: list[str], lines: list[str], sep: str, text: TextFormat
 ) -> bool:
     """Whether the last line above the table, which begins with #, has the names of columns."""
+    mark = lines[0][:1] if lines else ""
+    if mark in _OTHER_MARKS and text.comment is None and not _width(lines, sep):
+        _refuse_comments(file, "seem to be comments", mark)
     marked = [line for line in above if line.startswith(_MARK)]
     if not marked or not lines:
         return bool(marked)
@@ -208,15 +210,22 @@ def _ends_in_header(
     return False
 
 
-def _refuse_comments(file: Path, what: str) -> None:
+def _refuse_comments(file: Path, what: str, mark: str = _MARK) -> NoReturn:
     raise InvalidInputError(
-        f"{file} starts with lines that begin with '#'; they {what}: if they are comments, pass "
-        f"{text_option('comment', _MARK)}, else remove the mark."
+        f"{file} starts with lines that begin with {mark!r}; they {what}: if they are comments, "
+        f"pass {text_option('comment', mark)}, else remove the mark."
     )
 
 
-def _decimal(sample: list[list[str]]) -> str:
-    """Return a comma if numbers have it as decimal mark, and none has a dot."""
+def _decimal(file: Path, sample: list[list[str]], sep: str, text: TextFormat) -> str:
+    """Return the decimal mark: what the user says, or a comma if nothing else can be."""
+    if text.decimal == sep:
+        raise InvalidInputError(
+            f"decimal={sep!r} is also what separates the columns of {file}: save it with "
+            f"semicolons or tabs, or name another separator with {text_option('sep', ';')}."
+        )
+    if text.decimal is not None or sep != ";":
+        return text.decimal or "."
     sure = False
     for cell in (cell.strip() for row in sample for cell in row if "," in cell or "." in cell):
         if _DOT.fullmatch(cell):

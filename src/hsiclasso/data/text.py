@@ -180,10 +180,18 @@ class _Parser:
                 raise _NotANumberError from error
             _explain(self.form.file, str(error))
 
+    def _refuse_nul(self, column: int, coder: Coder) -> None:
+        if any("\0" in label for label in coder.labels):
+            raise InvalidInputError(
+                f"column {self.layout.names[column]!r} of {self.form.file} holds NUL bytes, which "
+                "text does not: the file is damaged; write it again."
+            )
+
     def _settled(self, array: FloatArray, coders: dict[int, Coder]) -> CodedTable:
         mark_missing(array, self.form, but=coders)
         table = CodedTable(array)
         for j, coder in sorted(coders.items()):
+            self._refuse_nul(j, coder)
             table.settle(
                 j,
                 self.layout.names[j],

@@ -10,6 +10,7 @@ import numpy as np
 from hsiclasso._types import FloatArray
 from hsiclasso.data.base import adjacent
 from hsiclasso.data.cells import CodedTable, Coder, as_number, swap_marks
+from hsiclasso.data.form import WHITESPACE
 from hsiclasso.data.layout import Layout, Roles, lay_out, quoted
 from hsiclasso.data.recognise import Form
 from hsiclasso.data.text import mark_missing, read_numbers
@@ -29,6 +30,11 @@ def read_transposed(form: Form, roles: Roles) -> tuple[CodedTable, Layout, list[
     Names to drop may be those of rows or of columns. The first column that is left has the names
     of the features.
     """
+    if roles.id is not None and roles.id not in roles.join_by:
+        raise InvalidInputError(
+            f"id names {roles.id!r}, but where rows are features, the header of {form.file} has "
+            "the identifiers of samples: leave it out."
+        )
     header = form.names
     if len(form.first) == len(header) + 1:  # R leaves out the name of the first column
         header = ["unnamed_1", *header]
@@ -105,8 +111,10 @@ def _numbers(cells: list[str], form: Form) -> FloatArray | None:
 
 def hint_at_rows(form: Form, target: str) -> None:
     """Raise if the target is no column, and the rows of the file look like features."""
-    firsts = [row[0].strip() for row in form.rows()]
-    distinct = len(set(firsts)) == len(firsts)
+    sep = None if form.sep == WHITESPACE else form.sep
+    lines = (line.split(sep, 1) for line in form.lines())
+    firsts = [parts[0].strip(' "') for parts in lines if len(parts) > 1]
+    distinct = len(set(firsts)) == len(firsts) > 0
     if distinct and target in firsts:
         _refuse(form, target, f"is a row of {form.file}, not a column")
     words = all(as_number(name) is None for name in firsts)
