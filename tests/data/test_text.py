@@ -244,8 +244,8 @@ def test_encodings(tmp_path, encoding):
     assert table.source.categories(2) == ["v", "w", "ü"]
     if encoding in ("utf-16", "utf-8-sig"):
         assert names(read_table(file, "y")) == ["a", "b", "Größe"]
-        assert names(read_table(file, "y", text=TextFormat(encoding="UTF8" if "8" in encoding
-                                                           else "utf_16"))) == names(table)  # fmt: skip
+        other = TextFormat(encoding={"utf-16": "UTF16", "utf-8-sig": "UTF8"}[encoding])
+        assert names(read_table(file, "y", text=other)) == names(table)
     else:
         with pytest.raises(InvalidInputError):
             read_table(file, "y")
@@ -367,9 +367,7 @@ class TestTransposed:
         header = [f"g{j}" for j in range(30)] + ["y"]
         plain = write(tmp_path, "p.csv", text_of([header, *table.tolist()]))
         rows = [[name, *column] for name, column in zip(header, table.T.tolist(), strict=True)]
-        turned = write(
-            tmp_path, "t.csv", text_of([["gene", *(f"s{i}" for i in range(40))], *rows])
-        )
+        turned = write(tmp_path, "t.csv", text_of([["gene", *(f"s{i}" for i in range(40))], *rows]))
         one = HSICLasso(3).fit(plain, "y")
         two = HSICLasso(3).fit(read_table(turned, "y", text=self.TURN))
         assert one.result_.names == two.result_.names

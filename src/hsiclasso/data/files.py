@@ -19,11 +19,12 @@ from hsiclasso.data.compressed import COMPRESSED
 from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
 from hsiclasso.data.duplicates import Duplicates, averaged
 from hsiclasso.data.form import TextFormat
+from hsiclasso.data.join import describe
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
-from hsiclasso.data.phenotype import Phenotype, PhenotypeFiles, as_phenotype, describe
+from hsiclasso.data.phenotype import Phenotype, PhenotypeFiles, as_phenotype
 from hsiclasso.data.recognise import recognise
 from hsiclasso.data.sources import ArraySource, Source
 from hsiclasso.data.text import DELIMITERS, by_suffix, read_cells, reading
@@ -117,7 +118,7 @@ def read_table(
     file, form = Path(path), (text or TextFormat()).check()
     check_choice("duplicates", duplicates, ("error", "unique", "mean"))
     notes = as_phenotype(phenotype, form)
-    read, what = _reader(file, form, described=bool(notes.files))
+    read, what = _reader(file, form, described=bool(notes.paths))
     roles = Roles(
         _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), id,
         duplicates=duplicates,

@@ -96,7 +96,7 @@ def lay_out(file: Path | str, names: list[str], roles: Roles) -> Layout:
         if target not in known:
             _refuse_target(file, names, target, roles.elsewhere)
     for what, wanted in (
-        ("drop", sorted(roles.drop)),
+        ("drop", sorted(roles.drop.difference(roles.elsewhere))),
         ("weights", [] if roles.weights is None else [roles.weights]),
         ("category", sorted(roles.category)),
         ("id", [] if roles.id is None else [roles.id]),

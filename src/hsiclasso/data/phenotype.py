@@ -1,33 +1,26 @@
-"""Files that describe samples - phenotypes, covariates - joined to a table by identifiers."""
+"""Files that describe samples: phenotypes and covariates, also in PLINK's manner."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from hsiclasso._checks import did_you_mean
-from hsiclasso._types import IntArray
-from hsiclasso.data.base import Source
 from hsiclasso.data.compressed import COMPRESSED
-from hsiclasso.data.dataset import Dataset, as_ids, assemble, join_targets
+from hsiclasso.data.dataset import as_ids
 from hsiclasso.data.form import WHITESPACE, TextFormat
-from hsiclasso.data.labelled import OrderedLabels
-from hsiclasso.data.layout import Roles, lay_out, quoted
+from hsiclasso.data.layout import Roles, lay_out
 from hsiclasso.data.recognise import recognise
-from hsiclasso.data.rows import RowSubset
 from hsiclasso.data.text import DELIMITERS, by_suffix, read_cells, reading
-from hsiclasso.data.transposed import TRANSPOSE
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Described", "Phenotype", "PhenotypeFiles", "as_phenotype", "describe"]
+__all__ = ["Phenotype", "PhenotypeFiles", "SampleTable", "as_phenotype", "read_phenotype"]
 
 Array = np.ndarray[Any, Any]
 PathLike = str | os.PathLike[str]
@@ -43,6 +36,8 @@ _HEADLESS = {
     ".eigenvec": ("PC1",),
 }
 _FAMILY, _INDIVIDUAL = "FID", "IID"
+#: Names of parents, which say nothing about the sample itself.
+_PARENTS = ("FATHER", "MOTHER", "PAT", "MAT")
 #: What PLINK writes for a missing phenotype.
 _PLINK_MISSING = "-9"
 
@@ -71,13 +66,20 @@ class Phenotype:
     id: str | None = None
     text: TextFormat | None = None
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files."""
+        if isinstance(self.files, str | os.PathLike):
+            return (Path(self.files),)
+        return tuple(map(Path, self.files))
+
 
 #: How files that describe samples may be given.
 PhenotypeFiles = PathLike | Phenotype | Sequence[PathLike]
 
 
 @dataclass(frozen=True)
-class _Table:
+class SampleTable:
     """What one file says of samples."""
 
     file: Path
@@ -87,147 +89,52 @@ class _Table:
     #: Families of the samples, which tell apart those with the same identifier.
     families: list[str] | None
     columns: dict[str, Array]
-
-
-@dataclass(frozen=True)
-class Described:
-    """Roles of columns of a table, and of columns of files that describe its samples."""
-
-    roles: Roles
-    tables: tuple[_Table, ...]
-
-    @cached_property
-    def columns(self) -> dict[str, Array]:
-        """All columns that describe samples."""
-        return {name: values for table in self.tables for name, values in table.columns.items()}
-
-    @property
-    def of_table(self) -> Roles:
-        """Roles of columns of the table itself."""
-        return self._part(lambda name: name not in self.columns)
-
-    def _part(self, wanted: Callable[[str], bool]) -> Roles:
-        """Roles of the columns whose names are wanted."""
-        roles = self.roles
-        return replace(
-            roles,
-            targets=tuple(filter(wanted, roles.targets)),
-            weights=roles.weights if roles.weights is not None and wanted(roles.weights) else None,
-            drop=frozenset(filter(wanted, roles.drop)),
-            category=frozenset(filter(wanted, roles.category)),
-            join_by=tuple(dict.fromkeys(table.key for table in self.tables)),
-            elsewhere=tuple(self.columns),
-        )
-
-    def join(self, where: str, data: Dataset) -> Dataset:
-        """Add what is known about the samples of a table; leave out those that are not described.
-
-        `where` names the table in errors.
-        """
-        if not self.tables:
-            return data
-        source = data.source
-        rows = [_match(where, source, table) for table in self.tables]
-        kept = np.flatnonzero(np.min(rows, axis=0) >= 0)
-        if not kept.size:
-            raise InvalidInputError(
-                f"no sample of {where} is in all of {quoted([str(t.file) for t in self.tables])}: "
-                "give files that describe the same samples."
-            )
-        whole = kept.size == source.n_samples
-        source = source if whole else RowSubset(source, kept)
-        source.annotations = dict(source.annotations) | {
-            name: values[row[kept]]
-            for table, row in zip(self.tables, rows, strict=True)
-            for name, values in table.columns.items()
-        }
-        weights = data.weights if data.weights is None else data.weights[kept]
-        data = replace(data, source=source, y=_rows_of(data.y, kept), weights=weights)
-        return self._with_roles(where, data)
-
-    def _with_roles(self, where: str, data: Dataset) -> Dataset:
-        """Take target and weights out of the annotations."""
-        own = self._part(self.columns.__contains__)
-        own = replace(own, id=None, join_by=(), duplicates="error")
-        if not own.others:
-            return data
-        found = assemble(where, data.source, own)
-        weights = data.weights if own.weights is None else found.weights
-        y = found.y
-        if data.target and own.targets:
-            y = _in_order(self.roles.targets, data, found)
-        return Dataset(found.source, y if own.targets else data.y, self.roles.targets, weights)
+    #: Columns that were left out.
+    dropped: frozenset[str] = frozenset()
 
 
 def as_phenotype(given: PhenotypeFiles, text: TextFormat) -> Phenotype:
     """Return the files that describe samples, with how they are written."""
     chosen = given if isinstance(given, Phenotype) else Phenotype(given)
     usual = replace(text, sep=None, decimal=None, transpose=False)
-    return Phenotype(_paths(chosen.files), chosen.id, (chosen.text or usual).check())
+    return replace(chosen, text=(chosen.text or usual).check())
 
 
-def _paths(given: Any) -> tuple[PathLike, ...]:
-    return (given,) if isinstance(given, str | os.PathLike) else tuple(given)
-
-
-def describe(phenotype: Phenotype, roles: Roles) -> Described:
-    """Read the files that describe samples."""
-    tables: list[_Table] = []
-    for path in _paths(phenotype.files):
-        table = _read(Path(path), phenotype, roles)
-        for before in tables:
-            both = [name for name in table.columns if name in before.columns]
-            if both:
-                raise InvalidInputError(
-                    f"{quoted(both)} is in {before.file} and in {table.file}: rename or remove one."
-                )
-        tables.append(table)
-    return Described(roles, tuple(tables))
-
-
-def _read(file: Path, phenotype: Phenotype, roles: Roles) -> _Table:
-    """Read one file."""
+def read_phenotype(file: Path, phenotype: Phenotype, roles: Roles) -> SampleTable:
+    """Read one file; `roles` say which columns are labels or to be dropped, and what ids are."""
     plain = DELIMITERS | dict.fromkeys(_HEADLESS, WHITESPACE)
     packed = {f"{suffix}{end}": sep for suffix, sep in plain.items() for end in COMPRESSED}
     usual, text = by_suffix(file, plain | packed), phenotype.text or TextFormat()
-    suffix = next((part for part in reversed(file.suffixes) if part.lower() in plain), "").lower()
+    suffix = next(part for part in map(str.lower, reversed(file.suffixes)) if part in plain)
     if suffix in _HEADLESS and suffix != ".eigenvec":
         text = replace(text, na=(*text.own_marks, _PLINK_MISSING))
-    headless = False
-
-    def names_of(row: list[str]) -> list[str] | None:
-        nonlocal headless
-        start = row[0].lstrip("#").strip().upper()
-        headless = suffix in _HEADLESS and start not in (_FAMILY, _INDIVIDUAL)
-        return _plink_names(suffix, len(row)) if headless else None
-
     with reading(file, "text", text.encoding):
-        form = recognise(file, usual, text, names_of)
-        family = _named(form.names, _FAMILY)
+        form = recognise(file, usual, text, partial(_plink_names, suffix))
+        names = set(form.names)
         key = _key(file, form.names, phenotype.id, roles.id)
-        labels = roles.category.intersection(form.names)
-        if family is not None and family != key:
-            labels |= {family}
+        family = _named(names - {key}, _FAMILY)
+        labels = roles.category & names | ({family} if family else set())
+        dropped = roles.drop & names - {key}
+        parents = {name for name in names if suffix in _HEADLESS and name.upper() in _PARENTS}
         layout = lay_out(
-            file,
-            form.names,
-            Roles(id=key, category=labels, drop=roles.drop.intersection(form.names) - {key}),
+            file, form.names, Roles(id=key, category=labels - dropped, drop=dropped | parents)
         )
         table = read_cells(form, layout)
     columns = {layout.names[j]: table.values(j) for j in layout.kept.tolist()}
-    families = columns.pop(family, None) if family is not None else None
-    if headless and suffix == ".fam":
+    families = columns.pop(family).tolist() if family in columns else None
+    if suffix == ".fam":
         _forget_unknown(columns)
-    ids = as_ids(file, table.values(layout.ids or 0))
-    return _Table(file, key, ids, None if families is None else families.tolist(), columns)
+    ids = as_ids(file, table.values(form.names.index(key)))
+    return SampleTable(file, key, ids, families, columns, dropped)
 
 
-def _plink_names(suffix: str, width: int) -> list[str]:
-    """Names of the columns of a file without a header."""
+def _plink_names(suffix: str, row: list[str]) -> list[str] | None:
+    """Names of the columns of one of PLINK's files, unless its first row is a header."""
+    if suffix not in _HEADLESS or row[0].lstrip("#").strip().upper() in (_FAMILY, _INDIVIDUAL):
+        return None
     names = [_FAMILY, _INDIVIDUAL, *_HEADLESS[suffix]]
-    last = names.pop()
-    more = [last, *(f"{last.rstrip('1')}{k}" for k in range(2, width + 1))]
-    return [*names, *more][:width]
+    more = [f"{names[-1].rstrip('1')}{k}" for k in range(2, len(row) + 1)]
+    return [*names, *more][: len(row)]
 
 
 def _named(names: Iterable[str], wanted: str) -> str | None:
@@ -255,93 +162,3 @@ def _forget_unknown(columns: dict[str, Array]) -> None:
         known = set(values[~np.isnan(values)].tolist())
         if known <= {0.0, 1.0, 2.0} and (name == "sex" or 2.0 in known):
             values[values == 0] = np.nan
-
-
-def _match(where: str, source: Source, table: _Table) -> IntArray:
-    """Return the row of each sample in a file that describes samples, -1 where it has none."""
-    if source.ids is None:
-        _refuse_ids(where, source, table, "it is not known how the samples are called")
-    own: Sequence[Hashable] = source.ids
-    keys: Sequence[Hashable] = table.ids
-    families = next(
-        (values for name, values in source.annotations.items() if name.upper() == _FAMILY), None
-    )
-    twice = _twice(keys) or _twice(own)
-    if twice and families is not None and table.families is not None:
-        own = list(zip(map(str, families), own, strict=True))
-        keys = list(zip(table.families, keys, strict=True))
-    if _twice(keys):
-        raise InvalidInputError(
-            f"{table.file} describes {quoted(_twice(keys))} more than once, in its column "
-            f"{table.key!r}: keep one row for each sample, or name another column with id."
-        )
-    index = {key: row for row, key in enumerate(keys)}
-    rows = np.array([index.get(key, -1) for key in own], dtype=np.int64)
-    if (rows < 0).all():
-        _refuse_ids(where, source, table, f"its samples are {quoted(list(map(str, own)))}")
-    _tell(where, table, own, keys, rows)
-    return rows
-
-
-def _twice(keys: Sequence[Hashable]) -> list[str]:
-    return [str(key) for key, count in Counter(keys).items() if count > 1]
-
-
-def _refuse_ids(where: str, source: Source, table: _Table, why: str) -> NoReturn:
-    """Raise because no sample is described; say how it may be meant."""
-    known = set(table.ids)
-    if any(source.name(j) in known for j in range(source.n_features)):
-        remedy = (
-            f"columns of {where} have such names, so its rows may be features; if so, pass "
-            f"{TRANSPOSE}"
-        )
-    else:
-        remedy = (
-            "name the column of identifiers of the table with id='...' (--id on the command "
-            "line), and that of the file with Phenotype(files, id='...') if it has another name"
-        )
-    raise InvalidInputError(
-        f"no sample of {where} is in {table.file}: {why}, and column {table.key!r} of the latter "
-        f"has {quoted(table.ids)}: {remedy}."
-    )
-
-
-def _tell(
-    where: str,
-    table: _Table,
-    own: Sequence[Hashable],
-    keys: Collection[Hashable],
-    rows: IntArray,
-) -> None:
-    """Warn if some samples are not described, or some rows describe no sample."""
-    here = set(own)
-    lost = [str(key) for key, row in zip(own, rows.tolist(), strict=True) if row < 0]
-    unused = [str(key) for key in keys if key not in here]
-    parts = [f"{len(own) - len(lost):,} of {len(own):,} samples of {where} are in {table.file}"]
-    if lost:
-        parts.append(f"samples left out ({len(lost):,}): {quoted(lost)}")
-    if unused:
-        parts.append(f"rows without a sample ({len(unused):,}): {quoted(unused)}")
-    if len(parts) > 1:
-        warnings.warn("; ".join(parts) + ".", UserWarning, stacklevel=2)
-
-
-def _rows_of(y: Any, rows: IntArray) -> Any:
-    """Some rows of a target."""
-    if isinstance(y, OrderedLabels):
-        return OrderedLabels(np.where(y.codes < 0, np.nan, y.codes)[rows])
-    return y if y is None else y[rows]
-
-
-def _in_order(targets: Sequence[str], data: Dataset, found: Dataset) -> Array:
-    """Join targets of the table and of files that describe samples, in the order of the user."""
-    parts: dict[str, Array] = {}
-    for one in (data, found):
-        columns = one.y.reshape(len(one.y), -1).T
-        if len(columns) != len(one.target):
-            raise InvalidInputError(
-                f"{quoted(one.target)} has {len(columns)} columns, which cannot be joined with "
-                "targets from another file: put all targets into one."
-            )
-        parts |= dict(zip(one.target, columns, strict=True))
-    return join_targets([parts[name] for name in targets])
