@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -153,6 +154,8 @@ def test_the_line_by_which_excel_tells_the_separator(tmp_path):
         ("t.csv", "a,y\n1,5\n", {"encoding": "utf-99"}, "encoding='utf-99' is unknown"),
         ("t.csv", "a,y\n1,5\n", {"transpose": 1}, "transpose=1 must be True or False"),
         ("t.csv", "# a,b\nu,v,w\nu,v\nu,v,z\n", {}, r"no header follows.*--comment '#'"),
+        ("t.csv", "#FID IID y\n1 2 3\n4 5 6\n7 8 9\n", {}, "no header follows"),
+        ("t.tsv", "!a\nx,y\n1,2\n3,4\n", {}, r"begin with '!'.*--comment '!'"),
         ("t.csv", "# a,b,y\nu,v,w\nu,v,w\nu,v,z\n", {}, r"may be comments or a header"),
         ("t.tsv", "!a\t1\n!b\t1\t2\nx\ty\n1\t2\n", {}, r"begin with '!'.*--comment '!'"),
         ("t.csv", "a,y\n1\0,5\n", {}, r"holds NUL bytes.*--encoding 'utf-16'"),
@@ -407,3 +410,40 @@ class TestTransposed:
         file = write(tmp_path, "t.txt", tall.replace("\t", "  "))
         with pytest.raises(InvalidInputError, match=r"look like features.*--transpose"):
             read_table(file, "height")
+
+
+PIECES = [*',;\t"\n\r#!', "\0", "NA", "1,5", "1.5", "1e999", "-9", "_", "sep=;\n", "\ufeff", "ä"]
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.sampled_from(PIECES)), max_size=4), st.data())
+def test_damaged_text_is_read_or_refused_in_our_words(tmp_path_factory, pieces, data):
+    """No error of another library comes through, and every error names the file."""
+    text = data.draw(st.sampled_from([text_of(ROWS), text_of(ROWS, ";", ","), text_of(ROWS, "\t")]))
+    for place, piece in pieces:
+        text = text[:place] + piece + text[place:]
+    options = data.draw(
+        st.builds(
+            TextFormat,
+            comment=st.sampled_from([None, "#"]),
+            na=st.sampled_from([(), "-9"]),
+            encoding=st.sampled_from([None, "latin-1", "utf-16"]),
+            transpose=st.booleans(),
+        )
+    )
+    file = write(tmp_path_factory.mktemp("text"), "t.csv", text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            table, message = read_table(file, (), text=options), str(file)
+        except InvalidInputError as error:
+            table, message = None, str(error)
+    assert str(file) in message
+    assert table is None or values(table).shape[0] == table.source.n_samples
+
+
+def test_names_too_long_for_one_cell(tmp_path):
+    """Many columns, with a comma in the first name, though tabs separate them."""
+    names_ = [f"g{j}," if j == 0 else f"g{j}" for j in range(30_000)]
+    rows = [names_, *(["1"] * 30_000 for _ in range(3))]
+    table = read_table(write(tmp_path, "t.csv", text_of(rows, "\t")), "g7")
+    assert table.source.n_features == 29_999

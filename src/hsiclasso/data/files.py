@@ -27,7 +27,7 @@ from hsiclasso.data.parquet import read_parquet
 from hsiclasso.data.phenotype import Phenotype, PhenotypeFiles, as_phenotype
 from hsiclasso.data.recognise import recognise
 from hsiclasso.data.sources import ArraySource, Source
-from hsiclasso.data.text import DELIMITERS, by_suffix, read_cells, reading
+from hsiclasso.data.text import DELIMITERS, by_suffix, plain_suffix, read_cells, reading
 from hsiclasso.data.transposed import hint_at_rows, read_transposed
 from hsiclasso.errors import InvalidInputError
 
@@ -117,8 +117,13 @@ def read_table(
     """
     file, form = Path(path), (text or TextFormat()).check()
     check_choice("duplicates", duplicates, ("error", "unique", "mean"))
-    notes = as_phenotype(phenotype, form)
-    read, what = _reader(file, form, described=bool(notes.paths))
+    is_text = plain_suffix(file) in DELIMITERS
+    notes = as_phenotype(phenotype, replace(form, sep=None, decimal=None) if is_text else form)
+    read, what = _reader(file, form)
+    if not is_text and (form.transpose or (form != TextFormat() and not notes.paths)):
+        raise InvalidInputError(
+            f"{file} is {what}, and options of text files have no meaning for it: leave out {form}."
+        )
     roles = Roles(
         _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), id,
         duplicates=duplicates,
@@ -126,8 +131,8 @@ def read_table(
     found = describe(notes, roles)
     with reading(file, what, form.encoding):
         table = read(file, found.of_table)
-    if duplicates == "mean":
-        table = replace(table, source=averaged(table.source))
+        if duplicates == "mean":
+            table = replace(table, source=averaged(table.source))
     table = found.join(str(file), table)
     _check_size(file, table.source)
     _look_for_identifiers(table.source)
@@ -141,7 +146,7 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
 _Read = Callable[[Path, Roles], Dataset]
 
 
-def _reader(file: Path, form: TextFormat, *, described: bool) -> tuple[_Read, str]:
+def _reader(file: Path, form: TextFormat) -> tuple[_Read, str]:
     """Choose the reader for a file that exists, and the name of its format."""
     text = {
         f"{suffix}{end}": (
@@ -159,11 +164,6 @@ def _reader(file: Path, form: TextFormat, *, described: bool) -> tuple[_Read, st
     chosen = by_suffix(file, readers)
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty (0 bytes): write a table into it first.")
-    if chosen not in text.values() and (form.transpose or (form != TextFormat() and not described)):
-        raise InvalidInputError(
-            f"{file} is {chosen[1]}, and options of text files have no meaning for it: leave out "
-            f"{form}."
-        )
     return chosen
 
 

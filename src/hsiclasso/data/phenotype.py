@@ -17,7 +17,7 @@ from hsiclasso.data.dataset import as_ids
 from hsiclasso.data.form import WHITESPACE, TextFormat
 from hsiclasso.data.layout import Roles, lay_out
 from hsiclasso.data.recognise import recognise
-from hsiclasso.data.text import DELIMITERS, by_suffix, read_cells, reading
+from hsiclasso.data.text import DELIMITERS, by_suffix, plain_suffix, read_cells, reading
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Phenotype", "PhenotypeFiles", "SampleTable", "as_phenotype", "read_phenotype"]
@@ -53,13 +53,13 @@ class Phenotype:
         ``.zst``. Or files in PLINK's manner, separated by spaces or tabs: ``.pheno``, ``.phen``,
         ``.cov``, ``.covar``, ``.eigenvec``, ``.fam``, ``.psam``. The first line of these is a
         header if it starts with FID or IID. In all of them but ``.eigenvec``, -9 is missing, and in
-        a ``.fam`` without a header also an unknown sex or state, 0.
+        a ``.fam`` also an unknown sex or state, 0.
     id : str, optional
         Column of identifiers. By default that of the table, if the file has one of this name, else
         IID, else the first.
     text : TextFormat, optional
-        How the files are written. By default as the table is, with a separator and a decimal mark
-        of their own.
+        How the files are written. By default as is said of the table; but if that is text as well,
+        separator and decimal mark are recognised for each file.
     """
 
     files: PathLike | Sequence[PathLike] = ()
@@ -94,10 +94,9 @@ class SampleTable:
 
 
 def as_phenotype(given: PhenotypeFiles, text: TextFormat) -> Phenotype:
-    """Return the files that describe samples, with how they are written."""
+    """Return the files that describe samples; they are written like `text` if nothing is said."""
     chosen = given if isinstance(given, Phenotype) else Phenotype(given)
-    usual = replace(text, sep=None, decimal=None, transpose=False)
-    return replace(chosen, text=(chosen.text or usual).check())
+    return replace(chosen, text=(chosen.text or text).check())
 
 
 def read_phenotype(file: Path, phenotype: Phenotype, roles: Roles) -> SampleTable:
@@ -105,7 +104,7 @@ def read_phenotype(file: Path, phenotype: Phenotype, roles: Roles) -> SampleTabl
     plain = DELIMITERS | dict.fromkeys(_HEADLESS, WHITESPACE)
     packed = {f"{suffix}{end}": sep for suffix, sep in plain.items() for end in COMPRESSED}
     usual, text = by_suffix(file, plain | packed), phenotype.text or TextFormat()
-    suffix = next(part for part in map(str.lower, reversed(file.suffixes)) if part in plain)
+    suffix = plain_suffix(file)
     if suffix in _HEADLESS and suffix != ".eigenvec":
         text = replace(text, na=(*text.own_marks, _PLINK_MISSING))
     with reading(file, "text", text.encoding):

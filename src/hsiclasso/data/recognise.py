@@ -190,7 +190,7 @@ def _ends_in_header(
 ) -> bool:
     """Whether the last line above the table, which begins with #, has the names of columns."""
     mark = lines[0][:1] if lines else ""
-    if mark in _OTHER_MARKS and text.comment is None and not _width(lines, sep):
+    if mark in _OTHER_MARKS and text.comment is None and _width(lines, sep) < 2:
         _refuse_comments(file, "seem to be comments", mark)
     marked = [line for line in above if line.startswith(_MARK)]
     if not marked or not lines:
@@ -205,7 +205,7 @@ def _ends_in_header(
             if not marked[-1][1:2].isspace():
                 return True
             _refuse_comments(file, "may be comments or a header")
-    if text.comment is None and len(rows) > 1 and len(rows[0]) != len(rows[1]):
+    if text.comment is None and {len(row) for row in rows[:2]} != {max(2, len(rows[0]))}:
         _refuse_comments(file, "seem to be comments, but no header follows")
     return False
 

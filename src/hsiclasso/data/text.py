@@ -26,13 +26,35 @@ from hsiclasso.data.layout import Layout
 from hsiclasso.data.recognise import Form
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["DELIMITERS", "by_suffix", "mark_missing", "read_cells", "read_numbers", "reading"]
+__all__ = [
+    "DELIMITERS",
+    "by_suffix",
+    "mark_missing",
+    "plain_suffix",
+    "read_cells",
+    "read_numbers",
+    "reading",
+]
 
 #: Delimiter of text files by suffix.
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
 _Convert = Callable[[str], float]
 _T = TypeVar("_T")
+
+
+def plain_suffix(file: Path) -> str:
+    """Return the suffix of a file in lower case, without that of a compression.
+
+    Examples
+    --------
+    >>> plain_suffix(Path("t.CSV.gz")), plain_suffix(Path("a.csv.npz"))
+    ('.csv', '.npz')
+    """
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
 
 
 def by_suffix(file: Path, choices: Mapping[str, _T]) -> _T:
@@ -53,11 +75,16 @@ def by_suffix(file: Path, choices: Mapping[str, _T]) -> _T:
 
 @contextmanager
 def reading(file: Path, what: str, encoding: str | None = None) -> Iterator[None]:
-    """Turn the errors of libraries that read a file into ours; `what` names its format."""
+    """Turn the errors of libraries that read a file into ours, and name the file in them.
+
+    `what` names its format.
+    """
     try:
         yield
-    except InvalidInputError:
-        raise
+    except InvalidInputError as error:
+        if str(file) in str(error):
+            raise
+        raise InvalidInputError(f"{file}: {error}") from error
     except UnicodeError as error:
         other = "latin-1" if encoding is None else "utf-8"
         where = str(error)
