@@ -22,7 +22,10 @@ OPTIONS = {
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
 RESULTS = {"Plan", "SelectedKernel", "SelectionResult"}
-DATA = {"as_source", "make_copies", "make_data1", "make_data2", "open_anndata"}
+DATA = {
+    "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
+    "open_anndata", "read_table",
+}  # fmt: skip
 FUNCTIONS = {"plan", "select_genes"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",

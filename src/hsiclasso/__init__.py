@@ -12,7 +12,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hsiclasso.data import as_source, make_copies, make_data1, make_data2, open_anndata
+    from hsiclasso.data import (
+        Phenotype,
+        TextFormat,
+        as_source,
+        make_copies,
+        make_data1,
+        make_data2,
+        open_anndata,
+        read_table,
+    )
     from hsiclasso.errors import (
         ChunkFailedError,
         ConstantFeatureWarning,
@@ -101,6 +110,7 @@ __all__ = [
     "NOCCOLasso",
     "Objects",
     "Ordinal",
+    "Phenotype",
     "Plan",
     "Polynomial",
     "Real",
@@ -110,6 +120,7 @@ __all__ = [
     "SelectedKernel",
     "SelectionResult",
     "Survival",
+    "TextFormat",
     "__version__",
     "as_source",
     "make_copies",
@@ -117,6 +128,7 @@ __all__ = [
     "make_data2",
     "open_anndata",
     "plan",
+    "read_table",
     "select_genes",
 ]
 

@@ -82,7 +82,7 @@ def test_errors(cells, tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
     table = ("select", tmp_path / "t.csv", "-t", "b")
     assert "FILE is no .h5ad: write .csv" in fail(*table, "--out", tmp_path / "o.h5ad")
-    assert "are parts of AnnData files" in fail(*table, "--raw")
+    assert "is a part of AnnData files" in fail(*table, "--raw")
     comparison = ("compare", cells, "-t", "kind", "--out", tmp_path / "o.h5ad")
     assert "has the suffix '.h5ad'" in fail(*comparison)
     cells.write_bytes(cells.read_bytes()[:3000])

@@ -297,3 +297,92 @@ def test_an_array_within_a_file(tmp_path):
         file["a/X"], file["b/X"], file["b/y"] = X, X, X[:, 2] ** 2
     found = select(f"{tmp_path / 't.h5'}:/b/X", "-t", "y", "-k", 1)
     assert [feature["name"] for feature in found["features"]] == ["x2"]
+
+
+class TestInput:
+    """Text as it is found, genes in rows, and files that describe samples."""
+
+    @pytest.fixture
+    def genes(self, tmp_path):
+        rng = np.random.default_rng(3)
+        X = rng.standard_normal((40, 6)).round(3)
+        X[:, 1] = np.abs(X[:, 1])
+        return X, tmp_path
+
+    def expected(self, X, y, folder):
+        columns = {f"g{j}": X[:, j] for j in range(6)} | {"risk": y}
+        found = select(write(folder / "plain.csv", columns), "-t", "risk", "-k", 2)
+        return [(feature["name"], feature["weight"]) for feature in found["features"]]
+
+    def check(self, found, expected):
+        assert [feature["name"] for feature in found["features"]] == [name for name, _ in expected]
+        weights = [feature["weight"] for feature in found["features"]]
+        np.testing.assert_allclose(weights, [weight for _, weight in expected], rtol=1e-9)
+
+    def test_a_european_table(self, genes):
+        X, folder = genes
+        y = (X[:, 1] ** 2).round(4)
+        columns = {f"g{j}": X[:, j] for j in range(6)} | {"risk": y, "größe": ["?"] * 40}
+        text = write(folder / "t.csv", columns, ";").read_text(encoding="utf-8")
+        text = "% made by hand\n" + text.replace(".", ",").replace("?", "-7")
+        (folder / "t.csv").write_text(text, encoding="latin-1")
+        options = ("--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--comment", "%")
+        drop = ("--drop", "größe", "--na", "-7", "--na", "?")
+        found = select(folder / "t.csv", "-t", "risk", "-k", 2, *options, *drop)
+        self.check(found, self.expected(X, y, folder))
+
+    def test_genes_in_rows_and_phenotypes(self, genes):
+        X, folder = genes
+        y = (X[:, 1] ** 2).round(4)
+        ids = [f"s{i}" for i in range(40)]
+        rows = {"gene": [f"g{j}" for j in range(6)]} | dict(zip(ids, X.tolist(), strict=True))
+        file = write(folder / "t.tsv", rows, "\t")
+        people = write(folder / "p.csv", {"sample": ids[::-1], "risk": y[::-1], "age": range(40)})
+        options = ("--transpose", "--phenotype", people, "-t", "risk", "-k", 2)
+        self.check(select(file, *options), self.expected(X, y, folder))
+        shown = succeed("select", file, *options, "--covariate", "age", "-q")
+        assert "g1" in shown.stdout
+        assert "--transpose" in fail("select", file, *options[1:])
+        assert "would overwrite it" in fail("select", file, *options, "--out", people)
+
+    def test_warnings_say_who_does_not_match(self, genes):
+        X, folder = genes
+        ids = [f"s{i}" for i in range(40)]
+        columns = {"tube": ids} | {f"g{j}": X[:, j] for j in range(6)}
+        file = write(folder / "t.csv", columns)
+        people = {"who": [*ids[2:], "s99"], "risk": np.arange(39)}
+        people = write(folder / "p.csv", people)
+        options = ("--phenotype", people, "-t", "risk", "-k", 1)
+        shown = succeed("select", file, *options, "--id", "tube")
+        assert "samples left out (2): 's0', 's1'" in shown.stderr
+        assert "rows without a sample (1): 's99'" in shown.stderr
+        message = fail("select", file, *options)
+        assert "of the table with --id, and that of the file IID, or put it first," in message
+        succeed("compare", file, *options, "--id", "tube", "--methods", "lasso")
+
+    def test_repeated_names(self, genes):
+        X, folder = genes
+        names = ["a", "b", "a", "c", "d", "b"]
+        lines = [",".join([*names, "y"])] + [
+            ",".join(map(str, [*r, r[1] ** 2])) for r in X.tolist()
+        ]
+        file = folder / "t.csv"
+        file.write_text("\n".join(lines) + "\n")
+        message = fail("select", file, "-t", "y")
+        assert "with --drop 'a', or read them" in message
+        assert (
+            "with --duplicates unique, or as one feature, their mean, with --duplicates mean"
+            in (message)
+        )
+        one = select(file, "-t", "y", "-k", 1, "--duplicates", "unique")
+        assert one["data"]["n_columns"] == 6
+        one = select(file, "-t", "y", "-k", 1, "--duplicates", "mean")
+        assert one["data"]["n_columns"] == 4
+
+    def test_messages_name_options(self, genes):
+        _, folder = genes
+        file = folder / "t.csv"
+        file.write_bytes("größe,y\n1,2\n".encode("latin-1"))
+        message = fail("select", file, "-t", "y")
+        assert message.endswith("as with --encoding 'latin-1', or save it as UTF-8.")
+        assert "--sep ab separates no columns" in fail("select", file, "-t", "y", "--sep", "ab")

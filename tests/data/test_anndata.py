@@ -351,11 +351,11 @@ def test_tables_read_from_files(rng, tmp_path):
         np.testing.assert_array_equal(data.weights, adata.obs["age"])
         assert data.source.n_features == D - 1
         assert {"count", "age", "site"}.isdisjoint(data.source.annotations)
-        assert read_table(file, "kind", raw=True).source.n_features == D + 1
+        assert read_table(file, "kind", layer="raw").source.n_features == D + 1
         assert read_table(file, "kind", layer="double").source.n_features == D
     (tmp_path / "a.csv").write_text("a,b\n1,2\n2,3\n4,5\n")
-    with pytest.raises(InvalidInputError, match="layer and raw are parts of AnnData files"):
-        read_table(tmp_path / "a.csv", "b", raw=True)
+    with pytest.raises(InvalidInputError, match="layer='raw' is a part of AnnData files"):
+        read_table(tmp_path / "a.csv", "b", layer="raw")
     assert Roles().layer is None
 
 

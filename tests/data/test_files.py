@@ -135,7 +135,7 @@ def test_an_unnamed_column_may_be_dropped(tmp_path):
         (CSV.replace("-4", "-4,1"), "kind", ["id"], "5 values in data row 2, but 4 columns"),
         (CSV.replace(",-4", ""), "kind", ["id"], "3 values in data row 2, but 4 columns"),
         ("a,y\nr1,1,2\nr2,3,4\n", "y", [], "2 column names, but 3 values in data row 1"),
-        ("a;y\n1;2\n3;4\n5;6\n", "y", [], "single column named 'a;y'"),
+        ("a;y\n1\n3;4;5\n5;6\n", "y", [], "single column named 'a;y'"),
         ("a,y\n1,2\n3,4\n", "y", [], r"2 data row\(s\).* 3 samples or more"),
         ("y\n1\n2\n3\n", "y", [], "no column left"),
         ("id,y\n1,2\n2,3\n3,4\n", "y", ["id"], "no column left"),

@@ -117,6 +117,11 @@ relevance_ : ndarray of shape (n_features_in_,)
         self._check()
         kind = self._checked_target()
         data = as_dataset(X, y)
+        if data.weights is not None:
+            raise InvalidInputError(
+                f"X has sample weights, which {type(self).__name__} cannot use: read the table "
+                "without them."
+            )
         source = data.source
         self._set_names(X, source)
         target = self._served(kind.prepare(data.y, source.n_samples))

@@ -29,6 +29,8 @@ _O = TypeVar("_O", bound="Option")
 
 #: Options that name the target. All but the first also say its kind.
 _FORMS = ("target", "target-file", "survival", "affinity", "graph")
+#: Options that say how a text file is written.
+_TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 
 
 def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
@@ -95,10 +97,14 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
 
 def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
     """Read the table, and the matrix between its samples if the options name one."""
-    from hsiclasso.data.files import read_table
+    from hsiclasso.data.files import TextFormat, read_table
     from hsiclasso.data.matrices import read_matrix
     from hsiclasso.data.vectors import read_target
 
+    if chosen["raw"] and chosen["layer"] is not None:
+        raise InvalidInputError(
+            f"--layer {chosen['layer']} and --raw are two different matrices: leave one of them out."
+        )
     report("read", 0, 0)
     between = chosen["affinity"] or chosen["graph"]
     matrix = None if between is None else read_matrix(between)
@@ -109,8 +115,11 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
         drop=chosen["drop"],
         weights=chosen.get("weights"),
         category={*chosen["category"], *classes},
-        layer=chosen["layer"],
-        raw=chosen["raw"],
+        id=chosen["id"],
+        phenotype=chosen["phenotype"],
+        duplicates=chosen["duplicates"],
+        text=TextFormat(**{name: chosen[name] for name in _TEXT}),
+        layer="raw" if chosen["raw"] else chosen["layer"],
     )
     if chosen["target_file"] is not None:
         y = read_target(chosen["target_file"], table.source.n_samples)
@@ -122,7 +131,7 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
 def files_read(file: Path, chosen: Mapping[str, Any]) -> list[Path]:
     """Return all files that a command reads."""
     others = (chosen.get(name) for name in ("target_file", "affinity", "graph", "groups"))
-    return [file, *(other for other in others if other is not None)]
+    return [file, *chosen["phenotype"], *(other for other in others if other is not None)]
 
 
 def _form(chosen: Mapping[str, Any]) -> tuple[str, str]:

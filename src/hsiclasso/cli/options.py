@@ -76,6 +76,7 @@ def _choice(file: str, variable: str, *more: str) -> click.Choice[str]:
 
 
 _target = _section("Target (--target, --target-file, --survival, --affinity or --graph)")
+_file = _section("File")
 _columns = _section("Columns")
 _size = _section("How many features")
 _methods = _section("Methods")
@@ -126,6 +127,38 @@ _TARGET = (
         help="Kernel of the target.  [default: delta for classes and labels, else gaussian]",
     ),
 )  # fmt: skip
+_FILES = (
+    _file(
+        "--phenotype", type=_FILE, multiple=True,
+        help="File that describes the samples, for target, weights and covariates, joined by "
+        "identifiers: text, or PLINK's .pheno, .cov, .eigenvec, .fam; repeatable.",
+    ),
+    _file("--id", metavar="NAME", help="Column of sample identifiers, which is no feature."),
+    _file(
+        "--transpose", is_flag=True,
+        help="Rows are features and columns are samples, in a text file.",
+    ),
+    _file(
+        "--duplicates", type=_choice("data/duplicates.py", "Duplicates"), default="error",
+        show_default=True, help="Number features of the same name, or average them.",
+    ),
+    _file(
+        "--sep", metavar="MARK",
+        help="What separates columns of text: a character, tab or whitespace.  [default: as the "
+        "suffix says, or as the file shows]",
+    ),
+    _file(
+        "--decimal", metavar="MARK", help="Decimal mark, . or ,  [default: as the file shows]"
+    ),
+    _file(
+        "--encoding", metavar="NAME", help="Encoding of text, such as latin-1.  [default: utf-8]"
+    ),
+    _file("--comment", metavar="MARK", help="Leave out lines that begin with this, such as #."),
+    _file(
+        "--na", multiple=True, metavar="TEXT",
+        help="Text that stands for a missing value, besides NA and the like; repeatable.",
+    ),
+)  # fmt: skip
 _COLUMNS = (
     _columns("--drop", multiple=True, metavar="NAME", help="Column to leave out; repeatable."),
     _columns(
@@ -148,6 +181,7 @@ _WORK = (
         "--missing-target", type=_choice("targets/base.py", "MissingTarget"),
         help="Whether to drop the rows without a target.  [default: error]",
     ),
+    *_FILES,
     *_COLUMNS,
     _columns(
         "--joint", multiple=True, metavar="NAME=COL,COL",
@@ -259,6 +293,7 @@ _SELECT = (*_WORK, *_RUNNING, _CHECKPOINT, *_RESULT)
 
 _COMPARE = (
     *_TARGET,
+    *_FILES,
     *_COLUMNS,
     _methods(
         "-k", "--n-features", type=int, default=10, show_default=True,

@@ -29,6 +29,7 @@ Examples:
   hsiclasso select X.npy --target-file y.npy
   hsiclasso select survey.csv -t income --weights w --missing ignore
   hsiclasso select cells.h5ad -t cell_type --covariate batch --out genes.h5ad
+  hsiclasso select genes.tsv.gz --transpose --phenotype patients.csv -t status
 """
 
 
@@ -40,11 +41,11 @@ def select(
 ) -> None:
     """Select the features of FILE that the target depends on.
 
-    FILE is .csv, .tsv or .txt (tabs), each also with .gz, with a line of column names; .parquet,
-    .feather or .arrow; .npz, .mat, .h5 or .zarr with arrays X, y and, optionally, feature_names;
-    .npy; or .h5ad or .zarr of AnnData, with target and covariates in obs. FILE.h5:/path/to/X names
-    an array. Columns are numbers, true and false,
-    or text; cells that are empty, NA, NaN or null are missing.
+    FILE is .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column names;
+    .parquet, .feather or .arrow; .npz, .mat, .h5 or .zarr with arrays X, y and, optionally,
+    feature_names; .npy; or .h5ad or .zarr of AnnData, with target and covariates in obs.
+    FILE.h5:/path/to/X names an array. Columns are numbers, true and false, or text; cells that are
+    empty, NA, NaN or null are missing.
     """
     output = Output(out, plot, as_json, quiet)
     check_output(output, file, chosen)

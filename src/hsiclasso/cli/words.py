@@ -22,7 +22,8 @@ _OPTIONS = {
     for name in (
         "alpha", "kernel", "penalty", "keep", "exclude", "joint", "groups", "missing", "solver",
         "gram_error", "n_jobs", "l1_ratio", "n_groups", "min_observed", "epsilon", "beta",
-        "transform", "outputs", "weights", "drop", "category",
+        "transform", "outputs", "weights", "drop", "category", "id", "duplicates", "sep",
+        "decimal", "encoding", "comment",
     )
 }  # fmt: skip
 
@@ -33,7 +34,11 @@ _PHRASES = (
     (r", or say what y is, as in target=Real\(\)", ", or say what it is with --kind"),
     (r"an object such as AlphaRatio\(0\.1\): pass None", "ratio:0.1: leave --alpha out"),
     (r", or pass an object such as \w+\([^)]*\)", ""),
-    (r"\w+=\[[^]]*\] \((--[^)]*) on the command line\)", r"\1"),
+    (r"with Phenotype\(files, id='\.\.\.'\) if it has", "IID, or put it first, if it has"),
+    (
+        r"\w+=(?:\[[^]]*\]|\w+\([^()]*\)|'[^']*') \((--[^)]*) on the command line\)",
+        r"\1",
+    ),
 )
 #: A parameter with its value, or with a verb: ``target='real'``, ``kernel['age']='rbf'``,
 #: ``joint['place'] has``; not a word of text in quotes.

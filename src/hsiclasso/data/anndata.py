@@ -104,7 +104,8 @@ def open_anndata(
 
 def read_anndata(file: Path, roles: Roles) -> Dataset:
     """Read features, target and weights of an ``.h5ad`` file or a ``.zarr`` store."""
-    source = open_anndata(file, layer=roles.layer, raw=roles.raw)
+    raw = roles.layer == "raw"
+    source = open_anndata(file, layer=None if raw else roles.layer, raw=raw)
     return assemble(str(file), source, roles)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Kind, Source, as_positions
 from hsiclasso.data.cells import CodedTable
-from hsiclasso.data.dataset import Dataset, as_weights, join_targets
+from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Roles, drop_option, lay_out
@@ -365,6 +365,7 @@ def read_arrow(columns: ArrowColumns, roles: Roles) -> Dataset:
     The index that pandas stores is left out, unless a role names it.
     """
     where, names = columns.where, columns.schema.names
+    roles = roles.with_id(set(names))
     index = (columns.schema.pandas_metadata or {}).get("index_columns", [])
     hidden = {name for name in index if isinstance(name, str)} & set(names)
     hidden -= {*roles.others, *roles.category}
@@ -373,12 +374,16 @@ def read_arrow(columns: ArrowColumns, roles: Roles) -> Dataset:
         raise InvalidInputError(f"{where} has no rows: add one row per sample.")
     source: Source = ArrowSource(columns, layout.features, roles.category)
     others = ArrowSource(columns, roles.others, roles.category)
-    parts = [others.values(k) for k in range(len(roles.others))]
-    targets = parts[: len(roles.targets)]
+    parts = {name: others.values(k) for k, name in enumerate(roles.others)}
+    targets = [parts[name] for name in roles.targets]
     y: Any = join_targets([values for values, _ in targets]) if targets else None
     if len(targets) == 1 and targets[0][1]:
         y = OrderedLabels(y)
-    weights = None if roles.weights is None else as_weights(roles.weights, parts[-1][0])
+    weights = None
+    if roles.weights is not None:
+        weights = as_weights(roles.weights, parts[roles.weights][0])
     if source.n_features and source.n_bytes <= _SMALL_BYTES:
         source = source.load(slice(0, source.n_features))
+    if roles.id is not None:
+        source.ids = as_ids(where, parts[roles.id][0])
     return Dataset(source, y, roles.targets, weights)

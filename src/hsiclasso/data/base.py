@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hsiclasso._types import Columns, FloatArray, IntArray
 from hsiclasso.data.fingerprint import hash_of
 
-__all__ = ["Kind", "Missing", "Source", "Stored", "WrappedSource", "as_positions"]
+__all__ = ["Kind", "Missing", "Source", "Stored", "WrappedSource", "adjacent", "as_positions"]
 
 #: What a column holds.
 Kind = Literal["number", "bool", "category", "text"]
@@ -215,3 +215,10 @@ class WrappedSource(Source):
 def as_positions(columns: Columns, n_features: int) -> IntArray:
     """Return columns given as a slice or as positions as positions."""
     return np.arange(*columns.indices(n_features)) if isinstance(columns, slice) else columns
+
+
+def adjacent(columns: IntArray) -> Columns:
+    """Return positions as a slice if they are adjacent, which is cheaper to read."""
+    if columns.size and (np.diff(columns) == 1).all():
+        return slice(int(columns[0]), int(columns[-1]) + 1)
+    return columns

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from hsiclasso.data.base import Kind
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["MISSING", "CodedTable", "Coder", "as_number"]
+__all__ = ["MISSING", "CodedTable", "Coder", "as_number", "is_nearly_number", "swap_marks"]
 
 Array = np.ndarray[Any, Any]
 
@@ -21,6 +23,10 @@ MISSING = frozenset(
 )
 #: If more than this share of a column are numbers, its other cells are mistakes, not labels.
 _MOSTLY = 0.5
+#: Numbers with thousands separators, and numbers with a decimal comma.
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:[,' \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?")
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+_SWAPPED = str.maketrans(",.", ".,")
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,16 @@ class CodedTable:
         labels = np.array([*self.labels[column], None], dtype=object)
         return labels[np.where(np.isnan(cells), len(labels) - 1, cells).astype(np.int64)]
 
-    def settle(self, column: int, name: str, labels: list[str], *, category: bool) -> None:
+    def settle(
+        self,
+        column: int,
+        name: str,
+        labels: list[str],
+        *,
+        category: bool,
+        decimal: str = ".",
+        samples: Sequence[str] | None = None,
+    ) -> None:
         """Find out what a column of codes holds, and store that in place of the codes.
 
         Parameters
@@ -63,6 +78,10 @@ class CodedTable:
             Labels of the codes.
         category : bool
             Whether these are labels even if they look like numbers.
+        decimal : str
+            Decimal mark of numbers in the labels.
+        samples : list of str, optional
+            Names of the samples of a table whose rows are features, for errors.
 
         Raises
         ------
@@ -70,7 +89,8 @@ class CodedTable:
             If most cells are numbers and some are not.
         """
         codes = self.array[:, column]
-        numbers = [as_number(label) for label in labels]
+        swap = decimal == ","
+        numbers = [as_number(swap_marks(label) if swap else label) for label in labels]
         seen = ~np.isnan(codes)
         places = codes[seen].astype(np.int64)
         if not category:
@@ -78,14 +98,12 @@ class CodedTable:
             if is_number.all():
                 codes[seen] = np.array(numbers, dtype=np.float64)[places]
                 return
-            if is_number[places].mean() > _MOSTLY:
-                row = int(np.flatnonzero(seen)[np.argmin(is_number[places])])
-                raise InvalidInputError(
-                    f"column {name!r} holds {labels[int(codes[row])]!r} in data row {row + 1}, but "
-                    "most of its values are numbers: correct it, empty the cell if the value is "
-                    f"missing, or, if these are labels, pass category=[{name!r}] (--category "
-                    f"{name!r} on the command line)."
-                )
+            nearly = ~is_number & np.array([is_nearly_number(label) for label in labels])
+            if (is_number | nearly)[places].mean() > _MOSTLY:
+                bad = nearly[places] if nearly.any() else ~is_number[places]
+                row = int(np.flatnonzero(seen)[np.argmax(bad)])
+                where = f"data row {row + 1}" if samples is None else f"sample {samples[row]!r}"
+                _refuse(name, labels[int(codes[row])], where, decimal)
             truths = [label.lower() for label in labels]
             if set(truths) <= {"true", "false"}:
                 codes[seen] = np.array([truth == "true" for truth in truths])[places]
@@ -116,6 +134,13 @@ class CodedTable:
 class Coder(dict[str, float]):
     """Codes of the cells of one column, in order of appearance; NaN for missing ones.
 
+    Parameters
+    ----------
+    missing : collection of str
+        Texts that stand for a missing value.
+    swap : bool
+        Whether commas and dots are swapped in the cells.
+
     Examples
     --------
     >>> code = Coder()
@@ -123,21 +148,59 @@ class Coder(dict[str, float]):
     ([0.0, 1.0, nan, 0.0], ['red', 'blue'])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, missing: Collection[str] = MISSING, *, swap: bool = False) -> None:
         super().__init__()
-        self.labels: list[str] = []
+        self._missing, self._swap = missing, swap
+        self._codes: dict[str, float] = {}
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the codes."""
+        return list(self._codes)
 
     def __missing__(self, cell: str) -> float:
-        label = cell.strip()
-        if label in MISSING:
+        label = swap_marks(cell.strip()) if self._swap else cell.strip()
+        if label in self._missing:
             code = float("nan")
-        elif label != cell:
-            code = self[label]
         else:
-            code = float(len(self.labels))
-            self.labels.append(label)
+            code = self._codes.setdefault(label, float(len(self._codes)))
         self[cell] = code
         return code
+
+
+def swap_marks(text: str) -> str:
+    """Swap commas and dots, which turns numbers with a decimal comma into those with a dot."""
+    return text.translate(_SWAPPED)
+
+
+def is_nearly_number(cell: str) -> bool:
+    """Whether a cell has separators of thousands, or a number with the other decimal mark.
+
+    Examples
+    --------
+    >>> [is_nearly_number(cell) for cell in ("1,5", "1,234.5", "1.234,5", "1 000", "a,5")]
+    [True, True, True, True, False]
+    """
+    forms = (cell, swap_marks(cell))
+    return any(_GROUPED.fullmatch(text) or _WITH_COMMA.fullmatch(text) for text in forms)
+
+
+def _refuse(name: str, label: str, where: str, decimal: str) -> NoReturn:
+    """Raise for a cell that is no number, among numbers."""
+    holds = f"column {name!r} holds {label!r} in {where}, but most of its values are numbers"
+    remedy = "correct it, empty the cell if the value is missing"
+    if is_nearly_number(label):
+        other = "." if decimal == "," else ","
+        remedy = "remove separators of thousands"
+        if as_number(swap_marks(label) if decimal == "." else label) is not None:
+            remedy += (
+                f", or say what the decimal mark is with text=TextFormat(decimal={other!r}) "
+                f"(--decimal {other!r} on the command line)"
+            )
+    raise InvalidInputError(
+        f"{holds}: {remedy}, or, if these are labels, pass category=[{name!r}] (--category "
+        f"{name!r} on the command line)."
+    )
 
 
 def as_number(text: str) -> float | None:

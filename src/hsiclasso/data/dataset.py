@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from hsiclasso._types import FloatArray
 from hsiclasso.data.annotations import Annotations, RankedLabels
 from hsiclasso.data.base import Source, WrappedSource
 from hsiclasso.data.cells import CodedTable
+from hsiclasso.data.duplicates import RenamedColumns, averaged
 from hsiclasso.data.labelled import OrderedLabels
 from hsiclasso.data.layout import Roles, lay_out
 from hsiclasso.data.subset import ColumnSubset
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Dataset", "as_weights", "assemble", "join_targets", "labels_of_numbers"]
+__all__ = ["Dataset", "as_ids", "as_weights", "assemble", "join_targets", "labels_of_numbers"]
 
 Array = np.ndarray[Any, Any]
 
@@ -52,8 +54,15 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
     roles : Roles
         Names of targets, weights, and so on.
     """
+    if roles.duplicates != "error":
+        source = averaged(source) if roles.duplicates == "mean" else RenamedColumns(source)
+        roles = replace(roles, duplicates="error")
     names = [source.name(j) for j in range(source.n_features)]
     known, notes = set(names), source.annotations
+    here = known | notes.keys()
+    if source.ids is not None and roles.id not in here and roles.id in (None, *roles.join_by):
+        roles = replace(roles, id=None, join_by=())  # it is for other files; these ids are known
+    roles = roles.with_id(here)
     for name in roles.others:
         if name in known and name in notes:
             raise InvalidInputError(
@@ -80,11 +89,24 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
     features.annotations = Annotations(
         [name for name in notes if name not in used], notes.__getitem__
     )
+    if roles.id is not None:
+        features.ids = as_ids(where, values(roles.id))
     return Dataset(features, join_targets(parts) if parts else None, roles.targets, weights)
 
 
 class _Annotated(WrappedSource):
     """A table with other annotations."""
+
+
+def as_ids(where: Path | str, values: Array) -> list[str]:
+    """Return identifiers of samples as text; raise if one is missing."""
+    labels = labels_of_numbers(values).tolist()
+    if None in labels or "" in labels:
+        row = labels.index(None if None in labels else "")
+        raise InvalidInputError(
+            f"{where} has no identifier in data row {row + 1}: fill it in, or remove the row."
+        )
+    return [label.decode() if isinstance(label, bytes) else str(label) for label in labels]
 
 
 def column_values(source: Source, column: int) -> Array:

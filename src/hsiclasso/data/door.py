@@ -29,11 +29,12 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
 
     Parameters
     ----------
-    X : table or path-like
-        Anything that `as_source` takes.
+    X : table, path-like or Dataset
+        Anything that `as_source` takes, or what `read_table` returns.
     y : str, sequence of str or array-like
-        The target, one entry per sample. For files and for containers that describe their samples,
-        also the name of a column or annotation, or a list of such names.
+        The target, one entry per sample; by default that of a dataset. For files and for
+        containers that describe their samples, also the name of a column or annotation, or a list
+        of such names.
 
     Examples
     --------
@@ -41,6 +42,13 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
     3
     """
     names = _as_names(y)
+    if isinstance(X, Dataset):
+        if y is None:
+            return X
+        known = X.source.annotations.keys() | {X.source.name(j) for j in range(X.source.n_features)}
+        if isinstance(y, str) or (names and known >= set(names)):
+            return replace(assemble("X", X.source, Roles(names)), weights=X.weights)
+        return replace(X, y=y, target=())
     if is_path(X):
         from hsiclasso.data.files import read_table
 
@@ -94,6 +102,8 @@ def as_source(X: Any, *, min_samples: int = 3) -> Source:
     """
     if isinstance(X, Source):
         return X
+    if isinstance(X, Dataset):
+        return X.source
     if is_path(X):
         from hsiclasso.data.files import read_table
 
@@ -142,7 +152,9 @@ def is_path(X: Any) -> bool:
 
 def is_container(X: Any) -> bool:
     """Whether a table is a frame, an array or a sparse matrix in memory, as scikit-learn takes."""
-    if isinstance(X, Source) or is_path(X) or is_stored_array(X) or is_anndata(X) or _is_lazy(X):
+    if isinstance(X, Source | Dataset) or is_path(X) or is_stored_array(X):
+        return False
+    if is_anndata(X) or _is_lazy(X):
         return False
     arrays = ("__array__", "__array_interface__", "__dlpack__")
     return (

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import warnings
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hsiclasso._checks import check_choice
 from hsiclasso._types import IntArray
 from hsiclasso.data.anndata import read_anndata
 from hsiclasso.data.arrays import read_hdf5, read_npy, read_zarr, says_anndata, split_inside
 from hsiclasso.data.cells import CodedTable
-from hsiclasso.data.dataset import Dataset, as_weights, join_targets
+from hsiclasso.data.compressed import COMPRESSED
+from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
+from hsiclasso.data.duplicates import Duplicates, averaged
 from hsiclasso.data.feather import read_feather
+from hsiclasso.data.form import TextFormat
+from hsiclasso.data.join import describe
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.mat import read_mat
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
+from hsiclasso.data.phenotype import Phenotype, PhenotypeFiles, as_phenotype
+from hsiclasso.data.recognise import recognise
 from hsiclasso.data.sources import ArraySource, Source
-from hsiclasso.data.text import DELIMITERS, by_suffix, peek, read_cells
+from hsiclasso.data.text import DELIMITERS, by_suffix, plain_suffix, read_cells, reading_text
+from hsiclasso.data.transposed import hint_at_rows, read_transposed
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Dataset", "read_table"]
+__all__ = ["Dataset", "Phenotype", "TextFormat", "read_table"]
 
 Array = np.ndarray[Any, Any]
 
@@ -47,8 +54,11 @@ def read_table(
     drop: str | Iterable[str] = (),
     weights: str | None = None,
     category: str | Iterable[str] = (),
+    id: str | None = None,  # noqa: A002
+    phenotype: PhenotypeFiles = (),
+    duplicates: Duplicates = "error",
+    text: TextFormat | None = None,
     layer: str | None = None,
-    raw: bool = False,
 ) -> Dataset:
     r"""Read features, target and weights from a file.
 
@@ -58,13 +68,13 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
-        (needs the extra ``parquet``), ``.feather`` or ``.arrow`` (the same); ``.npz`` with arrays
-        ``X``, ``y`` and, optionally, ``feature_names``; ``.npy``; ``.mat``, ``.h5`` or ``.hdf5``
-        (extra ``hdf5``), ``.zarr`` or a ``.zip`` of it (extra ``zarr``), with the same arrays;
-        ``.h5ad`` and ``.zarr`` of AnnData, whose target is a column of `obs` or a gene.
-        ``FILE.h5:/path/to/X`` names an array of a file. Text files start with a line of column
-        names.
+        ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz`` or ``.zst`` (needs
+        the extra ``zstd``); ``.parquet`` (needs the extra ``parquet``), ``.feather`` or ``.arrow``
+        (the same); ``.npz`` with arrays ``X``, ``y`` and, optionally, ``feature_names``; ``.npy``;
+        ``.mat``, ``.h5`` or ``.hdf5`` (extra ``hdf5``), ``.zarr`` or a ``.zip`` of it (extra
+        ``zarr``), with the same arrays; ``.h5ad`` and ``.zarr`` of AnnData, whose target is a
+        column of `obs` or a gene. ``FILE.h5:/path/to/X`` names an array of a file. Text files start
+        with a line of column names.
     target : str or iterable of str
         Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
     drop : str or iterable of str
@@ -74,10 +84,18 @@ def read_table(
         Column of sample weights, found like a target.
     category : str or iterable of str
         Columns to read as labels even if they are numbers, such as codes.
+    id : str, optional
+        Column of sample identifiers, which is no feature.
+    phenotype : path-like, list of path-like, or Phenotype
+        Files that describe the samples, joined by their identifiers. Their columns may be target,
+        weights or covariates. Samples that they do not describe are left out.
+    duplicates : {"error", "unique", "mean"}
+        What to do with features of the same name: refuse them, append ``.1``, ``.2``, ..., or
+        average them.
+    text : TextFormat, optional
+        How a text file is written, where it is not the usual way.
     layer : str, optional
-        Layer of an AnnData file, in place of X.
-    raw : bool
-        Whether to read the raw matrix of an AnnData file.
+        Layer of an AnnData file, in place of X; ``"raw"`` is its raw matrix.
 
     Returns
     -------
@@ -93,6 +111,7 @@ def read_table(
     -----
     UserWarning
         If a column of text has a different value in almost every row: it looks like an identifier.
+        If samples of the table and of the phenotype files do not all match.
 
     Examples
     --------
@@ -106,30 +125,31 @@ def read_table(
     >>> table.source.block(slice(0, 1)).ravel()
     array([ 1., nan,  5.])
     """
-    file, inside = split_inside(path)
-    read, form = _reader(file)
-    roles = Roles(
-        _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), layer, raw
-    )
-    if (layer is not None or raw) and read is not read_anndata:
+    (file, inside), form = split_inside(path), (text or TextFormat()).check()
+    check_choice("duplicates", duplicates, ("error", "unique", "mean"))
+    is_text = plain_suffix(file) in DELIMITERS
+    notes = as_phenotype(phenotype, replace(form, sep=None, decimal=None) if is_text else form)
+    read, what = _reader(file, form)
+    if layer is not None and read is not read_anndata:
         raise InvalidInputError(
-            f"layer and raw are parts of AnnData files, and {file} is none: leave them out."
+            f"layer={layer!r} is a part of AnnData files, and {file} is none: leave it out."
         )
     if inside:
         read = partial(read, inside=inside)
-    try:
-        table = read(file, roles)
-    except InvalidInputError:
-        raise
-    except UnicodeDecodeError as error:
+    if not is_text and (form.transpose or (form != TextFormat() and not notes.paths)):
         raise InvalidInputError(
-            f"{file} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8."
-        ) from error
-    except (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile) as error:
-        raise InvalidInputError(
-            f"{file} cannot be read as {form} ({error}): check that it is complete, readable and "
-            "in the format that its suffix says."
-        ) from error
+            f"{file} is {what}, and options of text files have no meaning for it: leave out {form}."
+        )
+    roles = Roles(
+        _names(target), weights, frozenset(_names(drop)), frozenset(_names(category)), id,
+        duplicates=duplicates, layer=layer,
+    )  # fmt: skip
+    found = describe(notes, roles)
+    with reading_text(file, what, form.encoding):
+        table = read(file, found.of_table)
+        if duplicates == "mean":
+            table = replace(table, source=averaged(table.source))
+    table = found.join(str(file), table)
     _check_size(file, table.source)
     _look_for_identifiers(table.source)
     return table
@@ -142,18 +162,18 @@ def _names(given: str | Iterable[str]) -> tuple[str, ...]:
 _Read = Callable[..., Dataset]
 
 
-def _reader(file: Path) -> tuple[_Read, str]:
+def _reader(file: Path, form: TextFormat) -> tuple[_Read, str]:
     """Choose the reader for a file that exists, and the name of its format."""
     text = {
-        suffix: (
-            partial(_read_text, delimiter=sign),
+        f"{suffix}{end}": (
+            partial(_read_text, usual=sign, text=form),
             f"{'comma' if sign == ',' else 'tab'}-separated text",
         )
+        for end in ("", *COMPRESSED)
         for suffix, sign in DELIMITERS.items()
     }
     readers: dict[str, tuple[_Read, str]] = {
         **text,
-        **{f"{suffix}.gz": entry for suffix, entry in text.items()},
         ".parquet": (read_parquet, "Parquet"),
         **dict.fromkeys((".feather", ".arrow"), (read_feather, "Feather")),
         ".npz": (_read_npz, "an NPZ archive"),
@@ -171,10 +191,18 @@ def _reader(file: Path) -> tuple[_Read, str]:
     return chosen
 
 
-def _read_text(file: Path, roles: Roles, *, delimiter: str) -> Dataset:
-    names, first, n_lines = peek(file, delimiter)
-    layout = lay_out(file, names, roles)
-    return _dataset(read_cells(file, layout, first, delimiter=delimiter, skip=n_lines), layout)
+def _read_text(file: Path, roles: Roles, *, usual: str, text: TextFormat) -> Dataset:
+    form = recognise(file, usual, text)
+    if text.transpose:
+        table, layout, ids = read_transposed(form, roles)
+        data = _dataset(table, layout)
+        data.source.ids = ids
+        return data
+    lost = [name for name in roles.targets if name not in form.names]
+    if lost:
+        hint_at_rows(form, lost[0])
+    layout = lay_out(file, form.names, roles)
+    return _dataset(read_cells(form, layout), layout)
 
 
 def _read_npz(file: Path, roles: Roles) -> Dataset:
@@ -214,6 +242,8 @@ def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None 
     if kinds:
         labels = {place[j]: texts for j, texts in table.labels.items() if j in place}
         source = LabelledSource(X, names, kinds, labels)
+    if layout.ids is not None:
+        source.ids = as_ids(layout.where, values(layout.ids))
     target = tuple(layout.names[j] for j in layout.targets)
     return Dataset(source, y, target, weights)
 

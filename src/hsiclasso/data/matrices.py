@@ -14,8 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from hsiclasso.data.cells import as_number
+from hsiclasso.data.compressed import open_text
 from hsiclasso.data.layout import quoted
-from hsiclasso.data.text import DELIMITERS, by_suffix, open_text
+from hsiclasso.data.text import DELIMITERS, by_suffix
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["read_matrix"]

@@ -11,7 +11,10 @@ from hsiclasso.errors import InvalidInputError, MissingExtraError
 __all__ = ["reading"]
 
 #: Modules whose errors mean that a file cannot be read.
-_READERS = ("pyarrow", "polars", "zarr", "numcodecs", "h5py", "scipy", "zlib", "zipfile", "struct")
+_READERS = (
+    "pyarrow", "polars", "zarr", "numcodecs", "h5py", "scipy", "zlib", "zipfile", "struct", "csv",
+    "_csv", "zstandard",
+)  # fmt: skip
 
 
 @contextmanager

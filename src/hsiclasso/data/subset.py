@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray, IntArray
-from hsiclasso.data.base import Kind, Source, Stored, WrappedSource, as_positions
+from hsiclasso.data.base import Kind, Source, Stored, WrappedSource, adjacent, as_positions
 from hsiclasso.data.fingerprint import hash_of
 
 __all__ = ["ColumnSubset"]
@@ -113,7 +113,4 @@ class ColumnSubset(WrappedSource):
 
     def _below(self, columns: Columns) -> Columns:
         """Positions of columns in the table below: a slice if they are adjacent."""
-        wanted = self._columns[as_positions(columns, self.n_features)]
-        if wanted.size and (np.diff(wanted) == 1).all():
-            return slice(int(wanted[0]), int(wanted[-1]) + 1)
-        return wanted
+        return adjacent(self._columns[as_positions(columns, self.n_features)])

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from hsiclasso.data.cells import CodedTable, Coder
+from hsiclasso.data.compressed import open_text
 from hsiclasso.data.reading import reading
-from hsiclasso.data.text import DELIMITERS, by_suffix, open_text
+from hsiclasso.data.text import DELIMITERS, by_suffix
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["read_target"]
