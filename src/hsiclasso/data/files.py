@@ -1,4 +1,4 @@
-"""Tables from files, by suffix: CSV, TSV, Parquet and NPZ."""
+"""Tables from files, by suffix: CSV, TSV, Parquet, NPZ and PLINK."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from hsiclasso.data.labelled import LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
+from hsiclasso.data.plink import read_plink, refuse_other_genotypes
 from hsiclasso.data.sources import ArraySource, Source
 from hsiclasso.data.text import DELIMITERS, by_suffix, peek, read_cells
 from hsiclasso.errors import InvalidInputError
@@ -54,9 +55,11 @@ def read_table(
     path : path-like
         ``.csv``, ``.tsv`` or ``.txt`` (tab-separated), each also with ``.gz``; ``.parquet``
         (needs the extra ``parquet``); ``.npz`` with arrays ``X``, ``y`` and, optionally,
-        ``feature_names``. Text files start with a line of column names.
+        ``feature_names``; ``.bed`` with ``.bim`` and ``.fam`` beside it, genotypes of PLINK (needs
+        the extra ``plink``). Text files start with a line of column names.
     target : str or iterable of str
-        Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
+        Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`; for
+        genotypes, ``phenotype``, ``sex`` or ``family``.
     drop : str or iterable of str
         Columns to leave out, such as sample identifiers. The index that pandas stores in a
         Parquet file is left out in any case.
@@ -134,7 +137,9 @@ def _reader(file: Path) -> tuple[_Read, str]:
         **{f"{suffix}.gz": entry for suffix, entry in text.items()},
         ".parquet": (_read_parquet, "Parquet"),
         ".npz": (_read_npz, "an NPZ archive"),
+        ".bed": (read_plink, "a PLINK 1 file"),
     }
+    refuse_other_genotypes(file)
     chosen = by_suffix(file, readers)
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty (0 bytes): write a table into it first.")

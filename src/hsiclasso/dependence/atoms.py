@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Stored
@@ -41,6 +42,9 @@ _LEAST_PER_LEVEL = 32
 _DENSITY = 0.3
 #: Largest number of sums that are gathered at once.
 _GATHERED = 1 << 21
+#: Removed rows are dependent on the observed samples if a squared pivot of their Gram matrix is
+#: below the first number; they are then left out if an eigenvalue is below the second.
+_LEAST_PIVOT, _NULL = 1e-4, 1e-10
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,12 @@ class AtomColumns:
         gram -= removed @ removed.transpose(0, 2, 1)
         return Moments(
             cross, gram, removed_trace, terms.left_out, terms.bulk_trace, terms.bulk_rank
+        )
+
+    def take(self, which: IntArray | BoolArray) -> AtomColumns:
+        """Return some of the columns."""
+        return replace(
+            self, values=self.values[which], weights=self.weights[which], sums=self.sums[which]
         )
 
     def relevance(
@@ -152,6 +162,7 @@ class Atoms:
         self.rows = np.concatenate([rows.all_rows, samples.root[None]]) * samples.root
         self.totals = self.rows.sum(axis=1)
         self.by_sample = np.ascontiguousarray(self.rows.T)
+        self._all_rows = rows.all_rows
 
     def of_integers(
         self, integers: np.ndarray[Any, Any], *, always: bool
@@ -185,6 +196,55 @@ class Atoms:
             values = lowest[some, None].astype(np.float64) + np.arange(most)
             made.append((some, self._columns(values, sums)))
         return made
+
+    def of_calls(
+        self, calls: np.ndarray[Any, Any], missing: int, least_observed: int
+    ) -> tuple[IntArray, list[tuple[IntArray, AtomColumns]]]:
+        """Make atoms of columns (n, k) of 0, 1, 2 and a value that stands for a missing call.
+
+        Returns the number of observed samples of each column, and two groups of columns, complete
+        ones and others, each with the positions of its columns. Columns that are observed on too
+        few samples are left out.
+        """
+        from hsiclasso.dependence._level_loops import sum_calls
+
+        k, missing = calls.shape[1], missing % 256
+        codes = _by_sample(calls.view(np.uint8))
+        others = np.zeros((k, 3, len(self.rows)))
+        sum_calls(codes, self.rows, missing, others)
+        sums = np.concatenate([self.totals - others.sum(axis=1, keepdims=True), others], axis=1)
+        columns = self._columns(np.tile(np.arange(3.0), (k, 1)), sums[:, :3])
+        if self.samples.weights is None:
+            n_missing = np.rint(sums[:, 3, -1]).astype(np.int64)
+        else:
+            n_missing = np.count_nonzero(codes == missing, axis=0)
+        complete = np.flatnonzero(n_missing == 0)
+        partial = np.flatnonzero((n_missing > 0) & (self.samples.n - n_missing >= least_observed))
+        made = [(complete, columns.take(complete))] if complete.size else []
+        if partial.size:
+            some = columns.take(partial)
+            if self.n_removed == 1:
+                made.append((partial, _centred(some)))
+            else:
+                where = calls.view(np.uint8).T[partial] == missing
+                made.append((partial, self._on_observed(some, where)))
+        return self.samples.n - n_missing, made
+
+    def _on_observed(self, columns: AtomColumns, missing: BoolArray) -> AtomColumns:
+        """Remove the covariates' functions on the observed samples of each column.
+
+        `missing` (k, n) says where values are missing.
+        """
+        q, m = self.n_removed, columns.values.shape[1]
+        by_sample = np.ascontiguousarray(self._all_rows.T)
+        every = self._all_rows[-q:] @ by_sample
+        column, sample = np.nonzero(missing)
+        ends = np.searchsorted(column, np.arange(len(missing) + 1))
+        sums = np.empty((*columns.weights.shape, every.shape[1] - q + m))
+        for j in range(len(missing)):
+            gone = by_sample[sample[ends[j] : ends[j + 1]]]
+            sums[j] = _projected(columns.sums[j], every - gone[:, -q:].T @ gone)
+        return replace(columns, sums=sums, n_removed=m)
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""
@@ -277,6 +337,42 @@ def _centred(columns: AtomColumns) -> AtomColumns:
     return AtomColumns(columns.values, weights, sums, columns.n_removed)
 
 
+def _projected(sums: FloatArray, inner: FloatArray) -> FloatArray:
+    r"""Project the target's rows of one column on the complement of the removed rows.
+
+    On the observed samples, the removed rows Q are not orthonormal; M is their Gram matrix there.
+    With sums :math:`S_T` and :math:`S_Q` at the m atoms and :math:`B = Q T^\top`, the projected
+    sums are :math:`S_T - S_Q M^{-1} B`. Orthonormal removed rows have sums R with
+    :math:`R R^\top = S_Q M^{-1} S_Q^\top`; m of them are enough.
+
+    Parameters
+    ----------
+    sums : (m, r + q) sums of the target's rows and of the removed rows
+    inner : (q, r + q) inner products of the removed rows with all rows, on the observed samples
+
+    Returns
+    -------
+    (m, r + m) sums
+    """
+    q = len(inner)
+    target, removed = sums[:, :-q], sums[:, -q:]
+    solved = _solved(inner[:, -q:], removed.T)  # M^-1 S_Q'
+    values, vectors = np.linalg.eigh(removed @ solved)
+    return np.concatenate(
+        [target - solved.T @ inner[:, :-q], vectors * np.sqrt(np.maximum(values, 0.0))], axis=1
+    )
+
+
+def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Solve a system with a positive semi-definite matrix, whose null space is left out."""
+    factor, failed = dpotrf(matrix)
+    if not failed and np.square(factor.diagonal()).min() > _LEAST_PIVOT:
+        return np.asarray(dpotrs(factor, right)[0])
+    values, vectors = np.linalg.eigh(matrix)
+    usable = values > _NULL
+    return np.asarray(vectors[:, usable] / values[usable] @ (vectors[:, usable].T @ right))
+
+
 def _n_levels(sums: FloatArray) -> IntArray:
     """Number of levels up to the last one that occurs; the last of the sums (k, L, v) counts."""
     present = sums[:, ::-1, -1] > 0
@@ -302,6 +398,18 @@ def _codes(
     unsigned = integers.view(np.uint8) if integers.dtype != np.uint8 else integers
     if not lowest.any() and unsigned.strides[1] == 1:
         return unsigned
-    codes = np.empty(unsigned.shape, dtype=np.uint8)
-    np.subtract(unsigned, lowest.view(np.uint8), out=codes)  # differences are below 256
-    return codes
+    codes = _by_sample(unsigned)
+    return codes - lowest.view(np.uint8) if lowest.any() else codes  # differences are below 256
+
+
+def _by_sample(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return (n, k) codes contiguous along a sample, as a copy if they are not."""
+    from hsiclasso.dependence._level_loops import transpose
+
+    if codes.strides[1] == 1:
+        return codes
+    if codes.strides[0] != 1:
+        return np.ascontiguousarray(codes)
+    out = np.empty(codes.shape, dtype=np.uint8)
+    transpose(codes.T, out)
+    return out
