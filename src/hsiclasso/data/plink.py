@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Source
+from hsiclasso.data.base import Source, as_positions
 from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.layout import Roles
-from hsiclasso.data.sources import ArraySource, UniformSource
+from hsiclasso.data.sources import UniformSource
 from hsiclasso.data.variants import Variants, read_people, read_variants
 from hsiclasso.errors import InvalidInputError, require
 
 __all__ = ["Genotypes", "PlinkSource", "read_plink", "refuse_other_genotypes"]
 
-#: What bed-reader writes for a missing call.
-_MISSING = -127
+#: What stands for a missing call where others are 0, 1 and 2.
+_MISSING = 3
 #: The first bytes of a .bed file, and the one that says that variants follow each other.
 _MAGIC, _BY_VARIANT = b"\x6c\x1b", b"\x01"
 #: A table has at least this many chunks, if it has enough variants, so that threads share them.
@@ -56,6 +59,9 @@ class PlinkSource(UniformSource):
     -----
     Samples have identifiers, those of persons, and annotations: ``phenotype``, ``sex`` and
     ``family``. An instance is pickled as the path of its file.
+
+    bed-reader reads single variants. It lets no other thread run meanwhile. Chunks of variants are
+    therefore read as they are stored, and decoded when they are related.
     """
 
     missing_level = _MISSING
@@ -72,6 +78,7 @@ class PlinkSource(UniformSource):
         shape = len(people.ids), len(self.variants.names)
         super().__init__(np.dtype(np.int8), shape, self.variants.names)
         self.ids, self.annotations = people.ids, people.annotations
+        self._width = -(-self.n_samples // 4)  # bytes of a variant
         self._check_size()
         # a reader that is told the numbers reads the other two files no more
         self._bed = reader.open_bed(
@@ -84,7 +91,7 @@ class PlinkSource(UniformSource):
     @property
     def n_bytes(self) -> int:
         """Number of bytes that are read in one pass over the table."""
-        return self.n_features * -(-self.n_samples // 4)
+        return self.n_features * self._width
 
     def column_info(self, column: int) -> dict[str, Any]:
         """Chromosome, position in base pairs, and both alleles of a variant."""
@@ -97,21 +104,21 @@ class PlinkSource(UniformSource):
         return [slice(start, min(d, start + width)) for start in range(0, d, width)]
 
     def load(self, columns: slice) -> Source:
-        """Decode adjacent variants."""
+        """Read adjacent variants into memory, as they are stored."""
         names = self.variants.names[columns.start : columns.stop]
-        return Genotypes(self._decoded(columns, "int8"), names)
+        return Genotypes(self._stored_bytes(columns), self.n_samples, names)
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return self._decoded(columns, "float64")
+        return self._by_reader(columns, "float64")
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
-        """Return the calls as int8 in Fortran order."""
-        return self._decoded(columns, "int8")
+        """Return copies of the first allele as uint8, 3 for missing calls."""
+        return Genotypes(self._stored_bytes(columns), self.n_samples).levels(slice(None))
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) as float32, with NaN for missing calls."""
-        return self._decoded(columns, "float32")
+        return self._by_reader(columns, "float32")
 
     def identity(self) -> str:
         """Return a fingerprint of the three files."""
@@ -119,18 +126,38 @@ class PlinkSource(UniformSource):
             file_state(self.file.with_suffix(suffix)) for suffix in (".bed", ".bim", ".fam")
         )
 
-    def _decoded(self, columns: Columns, dtype: str) -> Any:
-        """Decode some variants; one thread at a time does, since the reader keeps others out."""
+    def _by_reader(self, columns: Columns, dtype: str) -> Any:
+        """Read some variants with bed-reader."""
         try:
             return self._bed.read(np.s_[:, columns], dtype=dtype, order="F", num_threads=1)
         except (OSError, ValueError, IndexError, RuntimeError) as error:
-            raise InvalidInputError(
-                f"{self.file} cannot be read any more ({error}): it must not change or move while "
-                "features are selected."
-            ) from error
+            self._refuse_change(error)
+
+    def _stored_bytes(self, columns: Columns) -> npt.NDArray[np.uint8]:
+        """Read some variants as they are stored: (k, bytes)."""
+        wanted = as_positions(columns, self.n_features)
+        out = np.empty((wanted.size, self._width), dtype=np.uint8)
+        # variants that follow each other are read at once
+        starts = np.flatnonzero(np.diff(wanted, prepend=-2) != 1)
+        try:
+            with self.file.open("rb", buffering=0) as stream:
+                for start, stop in pairwise([*starts, wanted.size]):
+                    stream.seek(3 + int(wanted[start]) * self._width)
+                    part = out[start:stop]
+                    if stream.readinto(part.data) != part.nbytes:
+                        self._refuse_change("it has become shorter")
+        except OSError as error:
+            self._refuse_change(error)
+        return out
+
+    def _refuse_change(self, why: object) -> NoReturn:
+        raise InvalidInputError(
+            f"{self.file} cannot be read any more ({why}): it must not change or move while "
+            "features are selected."
+        )
 
     def _check_size(self) -> None:
-        """Raise if there is nothing in the files, or if they do not belong together."""
+        """Raise if the three files do not belong together."""
         n, d, size = self.n_samples, self.n_features, self.file.stat().st_size
         wanted = 3 + self.n_bytes
         if size != wanted:
@@ -142,28 +169,55 @@ class PlinkSource(UniformSource):
             )
 
 
-class Genotypes(ArraySource):
-    """Genotypes in memory: an int8 array of 0, 1, 2 and -127 for missing calls."""
+class Genotypes(UniformSource):
+    """Genotypes in memory, in two bits each.
+
+    Parameters
+    ----------
+    packed : ndarray of uint8 of shape (k, ceil(n_samples / 4))
+        Variants as a ``.bed`` file stores them.
+    n_samples : int
+    names : sequence of str, optional
+        Names of the variants.
+    """
 
     missing_level = _MISSING
+
+    def __init__(
+        self, packed: npt.NDArray[np.uint8], n_samples: int, names: Sequence[str] | None = None
+    ) -> None:
+        super().__init__(np.dtype(np.int8), (n_samples, len(packed)), names)
+        self._packed = packed
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that are read in one pass over the table."""
+        return self._packed.nbytes
+
+    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
+        """Return copies of the first allele as uint8, 3 for missing calls."""
+        from hsiclasso.data._genotype_loops import decode
+
+        packed = self._packed[columns]
+        out = np.empty((self.n_samples, len(packed)), dtype=np.uint8)
+        decode(packed, out)
+        return out
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
         return self._numbers(columns, np.float64)
-
-    def read_into(self, columns: Columns, out: FloatArray) -> None:
-        """Write the columns to an (n_samples, k) array."""
-        out[:] = self._numbers(columns, np.float64)
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) as float32, with NaN for missing calls."""
         return self._numbers(columns, np.float32)
 
     def _numbers(self, columns: Columns, dtype: Any) -> Any:
-        calls = self._array[:, columns]
-        numbers = np.array(calls, dtype=dtype, order="F")
-        numbers[calls == _MISSING] = np.nan
-        return numbers
+        from hsiclasso.data._genotype_loops import decode_as_numbers
+
+        wanted = as_positions(columns, self.n_features)
+        out = np.empty((wanted.size, self.n_samples), dtype=dtype)
+        decode_as_numbers(self._packed, wanted, out)
+        return out.T
 
 
 def refuse_other_genotypes(file: Path) -> None:

@@ -64,7 +64,7 @@ class Variants:
 
 def read_people(file: Path) -> People:
     """Read a ``.fam`` file."""
-    lines = [fields for _, fields in _lines(file, 6, _PERSON)]
+    lines = [fields for _, fields in _lines(file, _PERSON)]
     if not lines:
         raise InvalidInputError(f"{file} has no samples: it needs a line for each of them.")
     families, ids, _, _, sexes, phenotypes = zip(*lines, strict=True)
@@ -109,13 +109,13 @@ def read_variants(file: Path) -> Variants:
     positions: list[int] = []
     first: list[str] = []
     second: list[str] = []
-    for number, (chromosome, name, _, position, one, two) in _lines(file, 6, _VARIANT):
+    for number, (chromosome, name, _, position, one, two) in _lines(file, _VARIANT):
         try:
             positions.append(int(position))
         except ValueError:
             raise InvalidInputError(
                 f"line {number} of {file} has the position {position!r}, which is no whole "
-                f"number: a line has {_VARIANT}."
+                f"number: the fields of a line are {_VARIANT}."
             ) from None
         names.append(name)
         # there are few chromosomes and alleles: each text is kept once
@@ -152,18 +152,18 @@ def _rename(
     return renamed
 
 
-def _lines(file: Path, n_fields: int, what: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each line that is not blank."""
+def _lines(file: Path, what: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the six fields of each line that is not blank."""
     try:
         with file.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, start=1):
                 fields = line.split()
-                if len(fields) == n_fields:
+                if len(fields) == 6:
                     yield number, fields
                 elif fields:
                     raise InvalidInputError(
-                        f"line {number} of {file} has {len(fields)} fields, but a line has "
-                        f"{n_fields}: {what}."
+                        f"line {number} of {file} has {len(fields)} fields, but a line has 6: "
+                        f"{what}."
                     )
     except UnicodeDecodeError as error:
         raise InvalidInputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,10 +36,10 @@ class Threads:
             yield from map(work, pieces)
             return
         with ThreadPoolExecutor(max_workers=self.n_threads) as pool:
-            futures = [pool.submit(work, piece) for piece in pieces]
+            futures = deque(pool.submit(work, piece) for piece in pieces)
             try:
-                for future in futures:
-                    yield future.result()
+                while futures:  # a result that was yielded is not kept
+                    yield futures.popleft().result()
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
