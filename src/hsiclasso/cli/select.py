@@ -34,14 +34,14 @@ def select(
     """Select the features of FILE that the target depends on.
 
     FILE is .csv, .tsv or .txt (tabs), each also with .gz, with a line of column names; .parquet;
-    or .npz with arrays X, y and, optionally, feature_names. Columns are numbers, true and false,
-    or text; cells that are empty, NA, NaN or null are missing.
+    .npz with arrays X, y and, optionally, feature_names; or .bed with .bim and .fam beside it,
+    whose target is phenotype. Columns are numbers, true and false, or text; cells that are empty,
+    NA, NaN or null are missing.
     """
     output = Output(out, plot, as_json, quiet)
     output.check(files_read(file, chosen))
     selector = make_selector(chosen)
     from hsiclasso.plots import save_figure
-    from hsiclasso.selectors.result import RECORD_FIELDS
 
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
@@ -49,7 +49,7 @@ def select(
     result = selector.result_
     output.deliver(
         result,
-        fields=RECORD_FIELDS,
+        fields=result.fields,
         save=save_figure,
         tables=lambda: [terminal.feature_table(result)],
         notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],
