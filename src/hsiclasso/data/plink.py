@@ -110,7 +110,7 @@ class PlinkSource(UniformSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return self._by_reader(columns, "float64")
+        return np.asarray(self._by_reader(columns, "float64"))
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return copies of the first allele as uint8, 3 for missing calls."""
@@ -118,7 +118,7 @@ class PlinkSource(UniformSource):
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) as float32, with NaN for missing calls."""
-        return self._by_reader(columns, "float32")
+        return np.asarray(self._by_reader(columns, "float32"))
 
     def identity(self) -> str:
         """Return a fingerprint of the three files."""
@@ -205,11 +205,11 @@ class Genotypes(UniformSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return self._numbers(columns, np.float64)
+        return np.asarray(self._numbers(columns, np.float64))
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) as float32, with NaN for missing calls."""
-        return self._numbers(columns, np.float32)
+        return np.asarray(self._numbers(columns, np.float32))
 
     def _numbers(self, columns: Columns, dtype: Any) -> Any:
         from hsiclasso.data._genotype_loops import decode_as_numbers
