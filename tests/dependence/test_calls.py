@@ -133,6 +133,7 @@ def test_parts_of_a_table(rng):
 def test_missing_calls_are_refused_by_the_name_of_the_first(kernels, rng):
     calls = draw_calls(rng, 50, 8, 0.0)
     calls[4, 6] = calls[9, 5] = calls[20, 5] = 3
+    calls[:, 7] = 3
     source = as_genotypes(calls, [f"rs{j}" for j in range(8)])
     features = make_features(source, kernels, least_observed=0)
     with pytest.raises(InvalidInputError, match=r"NaN in column 'rs5'.*missing='ignore'"):

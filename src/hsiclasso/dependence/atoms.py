@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Stored
 from hsiclasso.dependence.columns import TargetRows
+from hsiclasso.dependence.observed import centred, projected
 from hsiclasso.dependence.statistic import Moments
 from hsiclasso.kernels import Kernel, Measure, Samples, Terms
 from hsiclasso.kernels.samples import NEGLIGIBLE
@@ -42,9 +42,6 @@ _LEAST_PER_LEVEL = 32
 _DENSITY = 0.3
 #: Largest number of sums that are gathered at once.
 _GATHERED = 1 << 21
-#: Removed rows are dependent on the observed samples if a squared pivot of their Gram matrix is
-#: below the first number; they are then left out if an eigenvalue is below the second.
-_LEAST_PIVOT, _NULL = 1e-4, 1e-10
 
 
 @dataclass(frozen=True)
@@ -204,7 +201,7 @@ class Atoms:
 
         Returns the number of observed samples of each column, and two groups of columns, complete
         ones and others, each with the positions of its columns. Columns that are observed on too
-        few samples are left out.
+        few samples are left out. `least_observed` is 0 if no call may be missing.
         """
         from hsiclasso.dependence._level_loops import sum_calls
 
@@ -218,33 +215,21 @@ class Atoms:
             n_missing = np.rint(sums[:, 3, -1]).astype(np.int64)
         else:
             n_missing = np.count_nonzero(codes == missing, axis=0)
+        observed = self.samples.n - n_missing
         complete = np.flatnonzero(n_missing == 0)
-        partial = np.flatnonzero((n_missing > 0) & (self.samples.n - n_missing >= least_observed))
+        enough = (observed >= least_observed) & (least_observed > 0)
+        partial = np.flatnonzero((n_missing > 0) & enough)
         made = [(complete, columns.take(complete))] if complete.size else []
         if partial.size:
             some = columns.take(partial)
             if self.n_removed == 1:
-                made.append((partial, _centred(some)))
+                some = _centred(some)
             else:
                 where = calls.view(np.uint8).T[partial] == missing
-                made.append((partial, self._on_observed(some, where)))
-        return self.samples.n - n_missing, made
-
-    def _on_observed(self, columns: AtomColumns, missing: BoolArray) -> AtomColumns:
-        """Remove the covariates' functions on the observed samples of each column.
-
-        `missing` (k, n) says where values are missing.
-        """
-        q, m = self.n_removed, columns.values.shape[1]
-        by_sample = np.ascontiguousarray(self._all_rows.T)
-        every = self._all_rows[-q:] @ by_sample
-        column, sample = np.nonzero(missing)
-        ends = np.searchsorted(column, np.arange(len(missing) + 1))
-        sums = np.empty((*columns.weights.shape, every.shape[1] - q + m))
-        for j in range(len(missing)):
-            gone = by_sample[sample[ends[j] : ends[j + 1]]]
-            sums[j] = _projected(columns.sums[j], every - gone[:, -q:].T @ gone)
-        return replace(columns, sums=sums, n_removed=m)
+                sums = projected(some.sums, self._all_rows, self.n_removed, where)
+                some = replace(some, sums=sums, n_removed=some.values.shape[1])
+            made.append((partial, some))
+        return observed, made
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""
@@ -328,49 +313,7 @@ class Atoms:
 
 def _centred(columns: AtomColumns) -> AtomColumns:
     """Centre the target's rows on the observed samples; there are no covariates."""
-    weights, totals = columns.weights, columns.totals()
-    sums = columns.sums.copy()
-    target = sums[:, :, : -columns.n_removed]
-    shares = weights / totals[:, None]
-    target -= shares[:, :, None] * target.sum(axis=1, keepdims=True)
-    sums[:, :, -columns.n_removed] = weights / np.sqrt(totals)[:, None]
-    return AtomColumns(columns.values, weights, sums, columns.n_removed)
-
-
-def _projected(sums: FloatArray, inner: FloatArray) -> FloatArray:
-    r"""Project the target's rows of one column on the complement of the removed rows.
-
-    On the observed samples, the removed rows Q are not orthonormal; M is their Gram matrix there.
-    With sums :math:`S_T` and :math:`S_Q` at the m atoms and :math:`B = Q T^\top`, the projected
-    sums are :math:`S_T - S_Q M^{-1} B`. Orthonormal removed rows have sums R with
-    :math:`R R^\top = S_Q M^{-1} S_Q^\top`; m of them are enough.
-
-    Parameters
-    ----------
-    sums : (m, r + q) sums of the target's rows and of the removed rows
-    inner : (q, r + q) inner products of the removed rows with all rows, on the observed samples
-
-    Returns
-    -------
-    (m, r + m) sums
-    """
-    q = len(inner)
-    target, removed = sums[:, :-q], sums[:, -q:]
-    solved = _solved(inner[:, -q:], removed.T)  # M^-1 S_Q'
-    values, vectors = np.linalg.eigh(removed @ solved)
-    return np.concatenate(
-        [target - solved.T @ inner[:, :-q], vectors * np.sqrt(np.maximum(values, 0.0))], axis=1
-    )
-
-
-def _solved(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Solve a system with a positive semi-definite matrix, whose null space is left out."""
-    factor, failed = dpotrf(matrix)
-    if not failed and np.square(factor.diagonal()).min() > _LEAST_PIVOT:
-        return np.asarray(dpotrs(factor, right)[0])
-    values, vectors = np.linalg.eigh(matrix)
-    usable = values > _NULL
-    return np.asarray(vectors[:, usable] / values[usable] @ (vectors[:, usable].T @ right))
+    return replace(columns, sums=centred(columns.sums, columns.weights))
 
 
 def _n_levels(sums: FloatArray) -> IntArray:
