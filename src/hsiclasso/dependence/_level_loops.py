@@ -179,7 +179,7 @@ def _sum_by_subsets(
     n, k = codes.shape
     n_levels, n_rows = out.shape[1:]
     blocks = -(-n_rows // _LANES)
-    tiles = max(1, -(-k * n_levels * blocks // _SUMS))
+    tiles = max(1, -(-k * (n_levels - n_rare) * blocks // _SUMS))
     most = max(1, -(-k // tiles))
     bits = 1  # a larger table pays only if it has far fewer entries than look-ups
     while bits < _BITS and (16 << bits) <= n_levels * most:
