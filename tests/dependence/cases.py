@@ -13,6 +13,7 @@ from hsiclasso.dependence import Features, relate
 from hsiclasso.kernels import Delta, Gaussian, Laplace, Linear, Polynomial, Samples, as_measure
 from hsiclasso.targets import Affinity, Classes, Real
 from tests import oracles
+from tests.genotypes import Calls, as_genotypes, draw_calls
 
 MEASURES = ["hsic", "nhsic", "nocco"]
 KERNELS = [
@@ -95,6 +96,7 @@ STORAGES = {
     "missing": lambda rng, n, d: punched(rng, real_numbers(rng, n, d)),
     "missing whole numbers": lambda rng, n, d: punched(rng, whole_numbers(rng, n, d)),
     "stored missing": stored_missing,
+    "genotypes": draw_calls,
 }
 
 
@@ -145,7 +147,7 @@ def make_samples(rng, n, weights="none", covariates=False):
 
 def make_features(table, kernels=None, samples=None, *, joint=False, **options):
     """The features of a table: kernels take turns; columns 1 and the last may be one feature."""
-    source = as_source(table)
+    source = as_genotypes(table) if isinstance(table, Calls) else as_source(table)
     kernels = kernels if isinstance(kernels, tuple) else (kernels or Gaussian(),)
     d = source.n_features - joint
     incomplete = bool(np.isnan(source.block(slice(None))).any())

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from hsiclasso.dependence._grid_loops import LANES, RUN, column_moments, sum_on_grid
-from hsiclasso.dependence._level_loops import sum_levels, sum_stored_levels, sum_three_levels
+from hsiclasso.dependence._level_loops import (
+    sum_calls,
+    sum_levels,
+    sum_stored_levels,
+    sum_three_levels,
+    transpose,
+)
 from hsiclasso.dependence._loops import shrunk_energies
 from hsiclasso.dependence._packed_loops import multiply_packed, pack
 from hsiclasso.kernels.grid import weights_of_nodes
@@ -41,6 +47,31 @@ def check_levels(codes, rows, n_levels):
     np.testing.assert_allclose(out, twin_sums(codes, rows, range(n_levels)), rtol=0, atol=1e-12)
 
 
+def check_calls(codes, rows, missing):
+    codes = np.where(codes == 3, np.uint8(missing), codes)
+    out = np.full((codes.shape[1], 3, len(rows)), np.nan)
+    sum_calls(codes, rows, missing, out)
+    np.testing.assert_allclose(out, twin_sums(codes, rows, [1, 2, missing]), rtol=0, atol=1e-12)
+
+
+@given(
+    n=st.integers(0, 70), k=st.integers(0, 80), v=st.integers(0, 20), seed=st.integers(0, 1000),
+    missing=st.sampled_from([3, 129, 255]), rare=st.sampled_from([0.0, 0.02, 1.0]),
+)  # fmt: skip
+def test_sums_of_calls(n, k, v, seed, missing, rare):
+    codes, rows = draw(n, k, v, 4, seed)
+    kept = np.random.default_rng(seed).random(codes.shape) < rare
+    check_calls(np.where((codes == 3) & ~kept, np.uint8(0), codes), rows, missing)
+
+
+@given(n=st.integers(0, 200), k=st.integers(0, 200), seed=st.integers(0, 100))
+def test_transpose(n, k, seed):
+    codes, _ = draw(k, n, 0, 256, seed)
+    out = np.empty((n, k), dtype=np.uint8)
+    transpose(codes, out)
+    np.testing.assert_array_equal(out, codes.T)
+
+
 @given(
     n=st.integers(0, 70), k=st.integers(0, 80), v=st.integers(0, 20),
     n_levels=st.integers(1, 64), seed=st.integers(0, 1000), cut=st.booleans(),
@@ -54,6 +85,7 @@ def test_sums_at_levels(n, k, v, n_levels, seed, cut):
 def test_sums_of_wide_and_long_blocks(n, k, v):
     """Wide blocks are cut into tiles, long ones into runs: the seams must not show."""
     check_three_levels(*draw(n, k, v, 3, 0))
+    check_calls(*draw(n, k, v, 4, 0), 3)
     check_levels(*draw(n, k, v, 8, 0), 8)
     check_levels(*draw(n, min(k, 300), v, 20, 0), 20)
 

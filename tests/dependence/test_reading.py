@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from hsiclasso import Gaussian, HSICLasso, Ignore, InvalidInputError
 from hsiclasso.data import as_source
 from hsiclasso.data.base import Source
 from hsiclasso.dependence import relevance
-from hsiclasso.kernels import Delta
+from hsiclasso.kernels import Delta, Samples
 from tests.dependence.cases import STORAGES, find, make_features
+from tests.genotypes import as_genotypes, draw_calls
 
 
 class Counting(Source):
@@ -24,6 +26,7 @@ class Counting(Source):
     def __init__(self, table):
         self.table = as_source(table)
         self.n_samples, self.n_features = self.table.n_samples, self.table.n_features
+        self.missing_level = self.table.missing_level
         self.read = {"block": Counter(), "levels": Counter(), "stored": Counter()}
 
     def name(self, column):
@@ -86,6 +89,19 @@ def test_small_integers_and_sparse_columns_are_read_as_they_are_stored(storage, 
     find(features, rng.standard_normal(600))
     assert not table.read["block"]
     assert table.read[how] == Counter(range(8))
+
+
+def test_genotypes_with_missing_calls_are_read_as_they_are_stored(rng):
+    table = Counting(as_genotypes(draw_calls(rng, 600, 8)))
+    features = make_features(table)
+    for weights in (None, rng.random(600)):
+        for covariates in (None, rng.random((2, 600))):
+            table.read["block"].clear()
+            table.read["levels"].clear()
+            some = replace(features, samples=Samples(600, weights, covariates))
+            find(some, rng.standard_normal(600))
+            assert not table.read["block"]
+            assert table.read["levels"] == Counter(range(8))
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -13,6 +15,21 @@ from hsiclasso.dependence.running import Threads
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_results_come_in_the_order_of_the_pieces(n_threads):
     assert list(Threads(n_threads).map(lambda i: i * i, range(20))) == [i * i for i in range(20)]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_results_are_not_kept(n_threads):
+    """Memory must not grow with the number of pieces."""
+
+    class Result:
+        pass
+
+    seen = []
+    for result in Threads(n_threads).map(lambda _: Result(), range(10)):
+        seen.append(weakref.ref(result))
+        del result
+        gc.collect()
+        assert [one() for one in seen[:-1]] == [None] * (len(seen) - 1)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

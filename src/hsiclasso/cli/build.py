@@ -103,7 +103,7 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
 
     if chosen["raw"] and chosen["layer"] is not None:
         raise InvalidInputError(
-            f"--layer {chosen['layer']} and --raw are two different matrices: leave one of them out."
+            f"--layer {chosen['layer']} and --raw are two different matrices: leave one out."
         )
     report("read", 0, 0)
     between = chosen["affinity"] or chosen["graph"]

@@ -43,9 +43,9 @@ def select(
 
     FILE is .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column names;
     .parquet, .feather or .arrow; .npz, .mat, .h5 or .zarr with arrays X, y and, optionally,
-    feature_names; .npy; or .h5ad or .zarr of AnnData, with target and covariates in obs.
-    FILE.h5:/path/to/X names an array. Columns are numbers, true and false, or text; cells that are
-    empty, NA, NaN or null are missing.
+    feature_names; .npy; .h5ad or .zarr of AnnData, with target and covariates in obs; or .bed with
+    .bim and .fam beside it, whose target is phenotype. FILE.h5:/path/to/X names an array. Columns
+    are numbers, true and false, or text; cells that are empty, NA, NaN or null are missing.
     """
     output = Output(out, plot, as_json, quiet)
     check_output(output, file, chosen)
@@ -60,7 +60,6 @@ def deliver(selector: HSICLasso, output: Output, file: Path, chosen: dict[str, A
     """Write and print the result of a selection."""
     from hsiclasso.plots import save_figure
     from hsiclasso.selectors.genes import save_genes
-    from hsiclasso.selectors.result import RECORD_FIELDS
 
     result = selector.result_
     about = {
@@ -68,7 +67,7 @@ def deliver(selector: HSICLasso, output: Output, file: Path, chosen: dict[str, A
     }  # fmt: skip
     output.deliver(
         result,
-        fields=RECORD_FIELDS,
+        fields=result.fields,
         save=save_figure,
         tables=lambda: [terminal.feature_table(result)],
         notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],

@@ -45,6 +45,9 @@ class Source:
     named: bool = True
     #: Whether blocks are read from memory. Other tables are read by chunks, each of them once.
     in_memory: bool = True
+    #: For genotypes, the value of `levels` that stands for a missing call. The other values are
+    #: then 0, 1 and 2. None if `levels` has no missing values.
+    missing_level: int | None = None
 
     def name(self, column: int) -> str:
         """Name of one column."""
@@ -84,6 +87,10 @@ class Source:
         The (n_samples, k) array may be a view of the table: do not write to it.
         """
         return None
+
+    def column_info(self, column: int) -> dict[str, Any]:
+        """What is known about one column beside its name, such as the place of a variant."""
+        return {}
 
     def stored(self, columns: Columns) -> Stored | None:
         """Return the compressed columns of a sparse table, None for others.
@@ -150,7 +157,7 @@ class WrappedSource(Source):
         self._source = source
         self.n_samples, self.n_features = source.n_samples, source.n_features
         self.annotations, self.ids, self.named = source.annotations, source.ids, source.named
-        self.in_memory = source.in_memory
+        self.in_memory, self.missing_level = source.in_memory, source.missing_level
 
     def name(self, column: int) -> str:
         """Name of one column."""
@@ -172,6 +179,10 @@ class WrappedSource(Source):
     def categories(self, column: int) -> list[Any] | None:
         """Labels of the codes in the table below, None for columns without."""
         return self._source.categories(column)
+
+    def column_info(self, column: int) -> dict[str, Any]:
+        """What is known about one column beside its name."""
+        return self._source.column_info(column)
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""

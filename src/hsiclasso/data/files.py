@@ -1,4 +1,4 @@
-"""Tables from files, by suffix: text, Parquet, Feather, and arrays in many formats."""
+"""Tables from files, by suffix: text, Parquet, Feather, genotypes, and arrays in many formats."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from hsiclasso.data.mat import read_mat
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
 from hsiclasso.data.phenotype import Phenotype, PhenotypeFiles, as_phenotype
+from hsiclasso.data.plink import read_plink, refuse_other_genotypes
 from hsiclasso.data.recognise import recognise
 from hsiclasso.data.sources import ArraySource, Source
 from hsiclasso.data.text import DELIMITERS, by_suffix, plain_suffix, read_cells, reading_text
@@ -73,10 +74,12 @@ def read_table(
         (the same); ``.npz`` with arrays ``X``, ``y`` and, optionally, ``feature_names``; ``.npy``;
         ``.mat``, ``.h5`` or ``.hdf5`` (extra ``hdf5``), ``.zarr`` or a ``.zip`` of it (extra
         ``zarr``), with the same arrays; ``.h5ad`` and ``.zarr`` of AnnData, whose target is a
-        column of `obs` or a gene. ``FILE.h5:/path/to/X`` names an array of a file. Text files start
-        with a line of column names.
+        column of `obs` or a gene; ``.bed`` with ``.bim`` and ``.fam`` beside it, genotypes of PLINK
+        (extra ``plink``). ``FILE.h5:/path/to/X`` names an array of a file. Text files start with a
+        line of column names.
     target : str or iterable of str
-        Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`.
+        Names of the target columns, if any; for NPZ, names of arrays or of `feature_names`; for
+        genotypes, ``phenotype``, ``sex`` or ``family``.
     drop : str or iterable of str
         Columns to leave out, such as sample identifiers. The index that pandas stores in a
         Parquet file is left out in any case.
@@ -180,9 +183,11 @@ def _reader(file: Path, form: TextFormat) -> tuple[_Read, str]:
         ".npy": (read_npy, "a NumPy array"),
         ".mat": (read_mat, "a MATLAB file"),
         ".h5ad": (read_anndata, "an AnnData file"),
+        ".bed": (read_plink, "a PLINK 1 file"),
         **dict.fromkeys((".h5", ".hdf5"), (read_hdf5, "HDF5")),
         **dict.fromkeys((".zarr", ".zip"), (read_zarr, "Zarr")),
     }
+    refuse_other_genotypes(file)
     chosen = by_suffix(file, readers)
     if chosen[0] in (read_hdf5, read_zarr) and says_anndata(file):
         chosen = readers[".h5ad"]

@@ -118,7 +118,12 @@ def _match(where: str, source: Source, table: SampleTable) -> IntArray:
     own: Sequence[Hashable] = source.ids
     keys: Sequence[Hashable] = table.ids
     families = next(
-        (values for name, values in source.annotations.items() if name.upper() == "FID"), None
+        (
+            values
+            for name, values in source.annotations.items()
+            if name.upper() in ("FID", "FAMILY")
+        ),
+        None,
     )
     twice = _twice(keys) or _twice(own)
     if twice and families is not None and table.families is not None:

@@ -159,7 +159,7 @@ def check_finite(source: Source, *, ignore: bool = False) -> None:
     >>> check_finite(table, ignore=True)
     """
     for run in source.runs():
-        if source.levels(run) is not None:  # integers
+        if source.missing_level is None and source.levels(run) is not None:  # integers
             continue
         stored = source.stored(run)
         if stored is not None and sum_is_finite(stored[2]):

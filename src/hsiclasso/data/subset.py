@@ -62,6 +62,10 @@ class ColumnSubset(WrappedSource):
         """Labels of the codes of a column, None for columns without."""
         return self._source.categories(int(self._columns[column]))
 
+    def column_info(self, column: int) -> dict[str, Any]:
+        """What is known about one column beside its name."""
+        return self._source.column_info(int(self._columns[column]))
+
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
         return self._source.block(self._below(columns))

@@ -85,7 +85,7 @@ def reading_text(file: Path, what: str, encoding: str | None = None) -> Iterator
             yield
     except InvalidInputError as error:
         cause = error.__cause__
-        if isinstance(cause, UnicodeError):
+        if isinstance(cause, UnicodeError) and str(error).startswith(f"{file} cannot be read"):
             other = "latin-1" if encoding is None else "utf-8"
             where = str(cause)
             if isinstance(cause, UnicodeDecodeError):
@@ -94,7 +94,7 @@ def reading_text(file: Path, what: str, encoding: str | None = None) -> Iterator
                 f"{file} is not {'UTF-8' if encoding is None else encoding} text ({where}): "
                 f"say what it is, as with {text_option('encoding', other)}, or save it as UTF-8."
             ) from cause
-        if str(file) in str(error):
+        if str(file) in str(error) or isinstance(cause, UnicodeError):
             raise
         raise InvalidInputError(f"{file}: {error}") from error
 

@@ -17,10 +17,10 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from hsiclasso._compile import compiled
+from hsiclasso._compile import compiled, inlined
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["sum_levels", "sum_stored_levels", "sum_three_levels"]
+__all__ = ["sum_calls", "sum_levels", "sum_stored_levels", "sum_three_levels", "transpose"]
 
 CodeArray = npt.NDArray[np.uint8]
 
@@ -38,6 +38,8 @@ _SUBSET_LEVELS = 8
 _COLUMNS = 128
 #: Number of samples in a run. Each run is summed from 0, which reduces rounding errors.
 _RUN = 2048
+#: Side of a tile that is transposed within the cache.
+_TILE = 64
 
 
 @intrinsic
@@ -94,15 +96,15 @@ def _fill_tables(rows: FloatArray, first: int, bits: int, tables: FloatArray) ->
 
 @compiled
 def _find_subsets(
-    codes: CodeArray, start: int, first: int, bits: int, lowest: int, subsets: CodeArray
+    codes: CodeArray, start: int, first: int, bits: int, levels: CodeArray, subsets: CodeArray
 ) -> None:
     """Write the subset of samples at each level, as bits, to `subsets` (levels, groups, columns).
 
-    `start` is the first column, `first` the first sample and `lowest` the first level.
+    `start` is the first column and `first` the first sample.
     """
     n_levels, n_groups, width = subsets.shape
     for level in range(n_levels):
-        code = np.uint8(lowest + level)
+        code = levels[level]
         for group in range(n_groups):
             members = subsets[level, group]
             members[:] = 0
@@ -116,19 +118,45 @@ def _find_subsets(
                         members[c] |= flag if row[c] == code else np.uint8(0)
 
 
+@inlined
+def _add_subsets(
+    table: FloatArray, step: int, subsets: CodeArray, column: int, sums: FloatArray
+) -> None:
+    """Add the entries of a column's four subsets; a table has `step` numbers."""
+    _add_entries(
+        sums, _LANES * column, table,
+        (
+            _LANES * subsets[0, column], step + _LANES * subsets[1, column],
+            2 * step + _LANES * subsets[2, column], 3 * step + _LANES * subsets[3, column],
+        ),
+    )  # type: ignore[call-arg]  # fmt: skip
+
+
 @compiled
 def _look_up(table: FloatArray, bits: int, subsets: CodeArray, sums: FloatArray) -> None:
     """Add entries of four tables, stored one after the other, to `sums` (columns * 8)."""
-    step = _LANES << bits
+    for c in range(subsets.shape[1]):
+        _add_subsets(table, _LANES << bits, subsets, c, sums)
+
+
+@compiled
+def _look_up_some(
+    table: FloatArray, bits: int, subsets: CodeArray, which: IntArray, sums: FloatArray
+) -> None:
+    """Do the same for some columns."""
+    for c in which:
+        _add_subsets(table, _LANES << bits, subsets, c, sums)
+
+
+@compiled
+def _find_some(subsets: CodeArray, which: IntArray) -> int:
+    """Write the columns that have a sample in one of four subsets to `which`; return how many."""
     one, two, three, four = subsets[0], subsets[1], subsets[2], subsets[3]
-    for c in range(one.size):
-        _add_entries(
-            sums, _LANES * c, table,
-            (
-                _LANES * one[c], step + _LANES * two[c],
-                2 * step + _LANES * three[c], 3 * step + _LANES * four[c],
-            ),
-        )  # type: ignore[call-arg]  # fmt: skip
+    found = 0
+    for c in range(one.size):  # without a branch, which could not be predicted
+        which[found] = c
+        found += (one[c] | two[c] | three[c] | four[c]) != 0
+    return found
 
 
 @compiled
@@ -141,12 +169,17 @@ def _move(sums: FloatArray, out: FloatArray) -> None:
 
 
 @compiled
-def _sum_by_subsets(codes: CodeArray, rows: FloatArray, lowest: int, out: FloatArray) -> None:
-    """Sum rows at the levels from `lowest` on, by tables of sums over subsets of samples."""
+def _sum_by_subsets(
+    codes: CodeArray, rows: FloatArray, levels: CodeArray, n_rare: int, out: FloatArray
+) -> None:
+    """Sum rows at some levels, by tables of sums over subsets of samples.
+
+    The last `n_rare` levels are rare: only columns that have one among a few samples are summed.
+    """
     n, k = codes.shape
     n_levels, n_rows = out.shape[1:]
     blocks = -(-n_rows // _LANES)
-    tiles = max(1, -(-k * n_levels * blocks // _SUMS))
+    tiles = max(1, -(-k * (n_levels - n_rare) * blocks // _SUMS))
     most = max(1, -(-k // tiles))
     bits = 1  # a larger table pays only if it has far fewer entries than look-ups
     while bits < _BITS and (16 << bits) <= n_levels * most:
@@ -160,14 +193,21 @@ def _sum_by_subsets(codes: CodeArray, rows: FloatArray, lowest: int, out: FloatA
             (blocks, n_levels, width * _LANES)
         )
         subsets = np.empty((n_levels, _GROUPS, width), dtype=np.uint8)
+        some = np.empty((n_rare, width + 1), dtype=np.int64)
+        n_some = np.zeros(n_rare, dtype=np.int64)
         for begin in range(0, n, run):
             for first in range(begin, min(n, begin + run), _GROUPS * bits):
                 _fill_tables(rows, first, bits, tables)
-                _find_subsets(codes, start, first, bits, lowest, subsets)
+                _find_subsets(codes, start, first, bits, levels, subsets)
+                for rare in range(n_rare):
+                    n_some[rare] = _find_some(subsets[n_levels - n_rare + rare], some[rare])
                 for block in range(blocks):
                     table = tables[block].reshape(-1)
-                    for level in range(n_levels):
+                    for level in range(n_levels - n_rare):
                         _look_up(table, bits, subsets[level], sums[block, level])
+                    for rare in range(n_rare):
+                        level, which = n_levels - n_rare + rare, some[rare, : n_some[rare]]
+                        _look_up_some(table, bits, subsets[level], which, sums[block, level])
             for level in range(n_levels):
                 _move(sums[:, level], out[start : start + width, level])
 
@@ -220,7 +260,23 @@ def sum_three_levels(codes: CodeArray, rows: FloatArray, out: FloatArray) -> Non
     rows : (v, n) rows to sum
     out : (k, 2, v) results, C-contiguous
     """
-    _sum_by_subsets(codes, rows, 1, out)
+    _sum_by_subsets(codes, rows, np.array([1, 2], dtype=np.uint8), 0, out)
+
+
+@compiled
+def sum_calls(codes: CodeArray, rows: FloatArray, missing: int, out: FloatArray) -> None:
+    """Sum rows over the samples of level 1, of level 2, and of a level that means missing.
+
+    It takes as long as `sum_three_levels` if few values are missing.
+
+    Parameters
+    ----------
+    codes : (n, k) levels 0, 1, 2 and `missing`, contiguous along a sample
+    rows : (v, n) rows to sum
+    missing : the level that means missing, 3 to 255
+    out : (k, 3, v) results, C-contiguous
+    """
+    _sum_by_subsets(codes, rows, np.array([1, 2, missing], dtype=np.uint8), 1, out)
 
 
 @compiled
@@ -235,9 +291,21 @@ def sum_levels(codes: CodeArray, rows: FloatArray, n_levels: int, out: FloatArra
     out : (k, n_levels, v) results, C-contiguous
     """
     if n_levels <= _SUBSET_LEVELS:
-        _sum_by_subsets(codes, rows, 0, out)
+        _sum_by_subsets(codes, rows, np.arange(n_levels).astype(np.uint8), 0, out)
     else:
         _sum_by_samples(codes, rows, out)
+
+
+@compiled
+def transpose(codes: CodeArray, out: CodeArray) -> None:
+    """Copy columns (k, n), each of them contiguous, to `out` (n, k), tile by tile."""
+    k, n = codes.shape
+    for start in range(0, k, _TILE):
+        for first in range(0, n, _TILE):
+            for i in range(first, min(n, first + _TILE)):
+                row = out[i]
+                for c in range(start, min(k, start + _TILE)):
+                    row[c] = codes[c, i]
 
 
 @compiled

@@ -21,6 +21,7 @@ import numpy as np
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Stored
 from hsiclasso.dependence.columns import TargetRows
+from hsiclasso.dependence.observed import centred, projected
 from hsiclasso.dependence.statistic import Moments
 from hsiclasso.kernels import Kernel, Measure, Samples, Terms
 from hsiclasso.kernels.samples import NEGLIGIBLE
@@ -93,6 +94,12 @@ class AtomColumns:
             cross, gram, removed_trace, terms.left_out, terms.bulk_trace, terms.bulk_rank
         )
 
+    def take(self, which: IntArray | BoolArray) -> AtomColumns:
+        """Return some of the columns."""
+        return replace(
+            self, values=self.values[which], weights=self.weights[which], sums=self.sums[which]
+        )
+
     def relevance(
         self, kernel: Kernel, measure: Measure, rows: TargetRows
     ) -> tuple[BoolArray, FloatArray]:
@@ -152,6 +159,7 @@ class Atoms:
         self.rows = np.concatenate([rows.all_rows, samples.root[None]]) * samples.root
         self.totals = self.rows.sum(axis=1)
         self.by_sample = np.ascontiguousarray(self.rows.T)
+        self._all_rows = rows.all_rows
 
     def of_integers(
         self, integers: np.ndarray[Any, Any], *, always: bool
@@ -185,6 +193,43 @@ class Atoms:
             values = lowest[some, None].astype(np.float64) + np.arange(most)
             made.append((some, self._columns(values, sums)))
         return made
+
+    def of_calls(
+        self, calls: np.ndarray[Any, Any], missing: int, least_observed: int
+    ) -> tuple[IntArray, list[tuple[IntArray, AtomColumns]]]:
+        """Make atoms of columns (n, k) of 0, 1, 2 and a value that stands for a missing call.
+
+        Returns the number of observed samples of each column, and two groups of columns, complete
+        ones and others, each with the positions of its columns. Columns that are observed on too
+        few samples are left out. `least_observed` is 0 if no call may be missing.
+        """
+        from hsiclasso.dependence._level_loops import sum_calls
+
+        k, missing = calls.shape[1], missing % 256
+        codes = _by_sample(calls.view(np.uint8))
+        others = np.zeros((k, 3, len(self.rows)))
+        sum_calls(codes, self.rows, missing, others)
+        sums = np.concatenate([self.totals - others.sum(axis=1, keepdims=True), others], axis=1)
+        columns = self._columns(np.tile(np.arange(3.0), (k, 1)), sums[:, :3])
+        if self.samples.weights is None:
+            n_missing = np.rint(sums[:, 3, -1]).astype(np.int64)
+        else:
+            n_missing = np.count_nonzero(codes == missing, axis=0)
+        observed = self.samples.n - n_missing
+        complete = np.flatnonzero(n_missing == 0)
+        enough = (observed >= least_observed) & (least_observed > 0)
+        partial = np.flatnonzero((n_missing > 0) & enough)
+        made = [(complete, columns.take(complete))] if complete.size else []
+        if partial.size:
+            some = columns.take(partial)
+            if self.n_removed == 1:
+                some = _centred(some)
+            else:
+                where = calls.view(np.uint8).T[partial] == missing
+                sums = projected(some.sums, self._all_rows, self.n_removed, where)
+                some = replace(some, sums=sums, n_removed=some.values.shape[1])
+            made.append((partial, some))
+        return observed, made
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""
@@ -268,13 +313,7 @@ class Atoms:
 
 def _centred(columns: AtomColumns) -> AtomColumns:
     """Centre the target's rows on the observed samples; there are no covariates."""
-    weights, totals = columns.weights, columns.totals()
-    sums = columns.sums.copy()
-    target = sums[:, :, : -columns.n_removed]
-    shares = weights / totals[:, None]
-    target -= shares[:, :, None] * target.sum(axis=1, keepdims=True)
-    sums[:, :, -columns.n_removed] = weights / np.sqrt(totals)[:, None]
-    return AtomColumns(columns.values, weights, sums, columns.n_removed)
+    return replace(columns, sums=centred(columns.sums, columns.weights))
 
 
 def _n_levels(sums: FloatArray) -> IntArray:
@@ -302,6 +341,18 @@ def _codes(
     unsigned = integers.view(np.uint8) if integers.dtype != np.uint8 else integers
     if not lowest.any() and unsigned.strides[1] == 1:
         return unsigned
-    codes = np.empty(unsigned.shape, dtype=np.uint8)
-    np.subtract(unsigned, lowest.view(np.uint8), out=codes)  # differences are below 256
-    return codes
+    codes = _by_sample(unsigned)
+    return codes - lowest.view(np.uint8) if lowest.any() else codes  # differences are below 256
+
+
+def _by_sample(codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return (n, k) codes contiguous along a sample, as a copy if they are not."""
+    from hsiclasso.dependence._level_loops import transpose
+
+    if codes.strides[1] == 1:
+        return codes
+    if codes.strides[0] != 1:
+        return np.ascontiguousarray(codes)
+    out = np.empty(codes.shape, dtype=np.uint8)
+    transpose(codes.T, out)
+    return out

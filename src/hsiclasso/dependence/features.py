@@ -135,6 +135,12 @@ class Features:
             ignore = bool(self.least_observed)
             refuse_value(self.source.name(int(columns[place])), float(values[place, row]), ignore)
 
+    def check_observed(self, observed: IntArray, columns: IntArray) -> None:
+        """Raise if columns are not observed on all samples although no value may be missing."""
+        gaps = np.flatnonzero(observed < self.n_samples)
+        if gaps.size and not self.least_observed:
+            refuse_value(self.source.name(int(columns[gaps[0]])), np.nan, ignore=False)
+
     def check_in_order(self, features: slice) -> None:
         """Check the values of some features one by one; the error names the first bad column."""
         for feature in range(features.start, features.stop):

@@ -203,6 +203,14 @@ class RelevancePass:
         if self._by_recursion(kernel) or not (self.has_levels or self.is_sparse):
             yield from self._dense(kernel, rest, places, result, numbers, None)
             return
+        if self.has_levels and source.missing_level is not None:
+            calls: Any = source.levels(chosen)
+            least = self.features.least_observed
+            observed, genotypes = self.atoms.of_calls(calls, source.missing_level, least)
+            self.features.check_observed(observed, self.features.first[numbers[places]])
+            result.observed[places] = observed
+            yield from ((columns, places[which]) for which, columns in genotypes)
+            return
         if self.has_levels:
             codes: Any = source.levels(chosen)
             counted = self.atoms.of_integers(codes, always=kernel.full_rank)

@@ -101,6 +101,7 @@ def _selected_features(
             group=None if labels is None else str(labels[k]),
             n_observed=int(problem.observed[k]),
             columns=tuple(features.source.name(int(j)) for j in features.columns_of(k)),
+            info={} if k in features.joint else features.source.column_info(int(features.first[k])),
         )
         for k, near in zip(selected.tolist(), neighbours, strict=True)
     )

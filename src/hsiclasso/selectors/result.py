@@ -79,6 +79,8 @@ class SelectedFeature:
         Samples on which it is not missing.
     columns : tuple of str
         Columns that it consists of: one, unless it is a joint feature.
+    info : dict
+        What the table knows about its column: chromosome and position of a variant.
     """
 
     name: str
@@ -91,6 +93,7 @@ class SelectedFeature:
     group: str | None = None
     n_observed: int = 0
     columns: tuple[str, ...] = ()
+    info: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -264,13 +267,19 @@ class SelectionResult:
         """Return everything but the path as a JSON document."""
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
+    @property
+    def fields(self) -> list[str]:
+        """Names of the values of a record: `RECORD_FIELDS`, and what is known about columns."""
+        known = [name for feature in self.features for name in feature.info]
+        return list(dict.fromkeys([*RECORD_FIELDS, *known]))
+
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat record per selected feature, by decreasing weight."""
-        rows = []
+        rows, names = [], self.fields[1:]
         for rank, feature in enumerate(self.features, start=1):
             row = {
                 "rank": rank,
-                **{name: getattr(feature, name, None) for name in RECORD_FIELDS[1:]},
+                **{name: getattr(feature, name, feature.info.get(name)) for name in names},
             }
             row["columns"] = "; ".join(feature.columns)
             row["neighbours"] = "; ".join(
@@ -281,7 +290,7 @@ class SelectionResult:
 
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
-        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=RECORD_FIELDS)
+        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=self.fields)
 
     def groups_to_frame(self) -> Any:
         """Return the groups as a pandas DataFrame (needs the extra ``pandas``)."""
