@@ -60,6 +60,21 @@ def test_parts_like_one_run(file, tmp_path, monkeypatch):
     assert out.read_text().count("\n") == 4
 
 
+def test_options_of_a_job_keep_their_types(file, tmp_path):
+    """Also those that may be given repeatedly, and paths among them."""
+    people = tmp_path / "people.csv"
+    people.write_text("who,risk\n" + "".join(f"s{i},{i % 7}\n" for i in range(80)))
+    lines = file.read_text().splitlines()
+    lines = [f"{'who' if i == 0 else f's{i - 1}'},{line}" for i, line in enumerate(lines)]
+    file.write_text("\n".join(lines))
+    options = ("--phenotype", people, "--id", "who", "-t", "risk", "--na", "x", "--drop", "y")
+    expected = json.loads(answer("select", file, *options, "--neighbors", 0, "--json"))
+    answer("split", file, tmp_path / "work", "--parts", 1, *options)
+    answer("run", tmp_path / "work", 1)
+    found = json.loads(answer("merge", tmp_path / "work", "--json"))
+    assert found["features"] == expected["features"]
+
+
 def test_what_is_refused(file, tmp_path):
     folder = tmp_path / "work"
     assert "has no job" in refusal("run", folder, 1)

@@ -151,7 +151,10 @@ def _job(folder: Path) -> tuple[Path, int, dict[str, Any]]:
         raise InvalidInputError(
             f"{file} is no job ({error}): make it anew with hsiclasso split."
         ) from error
-    for param in split.params:
-        if param.name in chosen and isinstance(param.type, click.Path) and chosen[param.name]:
-            chosen[param.name] = Path(chosen[param.name])
+    for param in split.params:  # JSON has neither paths nor tuples
+        value, is_path = chosen.get(param.name or ""), isinstance(param.type, click.Path)
+        if isinstance(value, list):
+            chosen[param.name] = tuple(map(Path, value) if is_path else value)
+        elif is_path and value is not None:
+            chosen[param.name] = Path(value)
     return table, parts, chosen
