@@ -12,7 +12,16 @@ import numpy.typing as npt
 from hsiclasso._types import Columns, FloatArray, IntArray
 from hsiclasso.data.fingerprint import hash_of
 
-__all__ = ["Kind", "Missing", "Source", "Stored", "WrappedSource", "adjacent", "as_positions"]
+__all__ = [
+    "Kind",
+    "Missing",
+    "NamesOf",
+    "Source",
+    "Stored",
+    "WrappedSource",
+    "adjacent",
+    "as_positions",
+]
 
 #: What a column holds.
 Kind = Literal["number", "bool", "category", "text"]
@@ -148,6 +157,20 @@ class Source:
         step = max(1, _RUN_ENTRIES // max(1, self.n_samples))
         for start in range(0, self.n_features, step):
             yield slice(start, min(start + step, self.n_features))
+
+
+class NamesOf(Sequence[str]):
+    """Names of adjacent columns of a table, made when they are asked for."""
+
+    def __init__(self, source: Source, columns: slice) -> None:
+        self._source = source
+        self._columns = range(*columns.indices(source.n_features))
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._source.name(self._columns[place])
 
 
 class WrappedSource(Source):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Source, WrappedSource, as_positions
+from hsiclasso.data.base import NamesOf, Source, WrappedSource, as_positions
 from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.places import Transposed, copy_columns, opener, stored_path
 from hsiclasso.data.reading import reading
@@ -151,7 +151,7 @@ class StoredArray(UniformSource):
 
     def load(self, columns: slice) -> Source:
         """Read adjacent columns into memory, with the dtype of the store."""
-        names = [self.name(j) for j in range(*columns.indices(self.n_features))]
+        names = NamesOf(self, columns)
         array = self._array
         with reading(self._where, "an array"):
             part = copy_columns(array, columns) if isinstance(array, np.ndarray) else None

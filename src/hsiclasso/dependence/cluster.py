@@ -72,11 +72,11 @@ class Cluster:
 
         def submit(_: Any, piece: slice) -> _NamedFuture:
             if task_of is None:
-                task = load_and_relate(shared, piece)
+                task = load_and_relate(shared, piece, work.least_held)
             elif any(k in range(piece.start, piece.stop) for k in features.joint):
                 task = delayed(work(piece))  # its columns are in several chunks: read them here
             else:
-                task = relate(shared, piece, task_of(work.columns(piece)))
+                task = relate(shared, piece, task_of(work.columns(piece)), work.least_held)
             names = [features.name(k) for k in (piece.start, piece.stop - 1)]
             return _NamedFuture(self._client.compute(task, retries=_RETRIES), *names)
 
@@ -138,13 +138,13 @@ def _version() -> str:
     return __version__
 
 
-def _load_and_relate(work: StreamedPass, piece: slice) -> ChunkResult:
+def _load_and_relate(work: StreamedPass, piece: slice, least_held: float) -> ChunkResult:
     with single_threaded_blas():
-        return work(piece)
+        return work.relate(piece, work.load(piece), least_held)
 
 
-def _relate(work: StreamedPass, piece: slice, values: Any) -> ChunkResult:
+def _relate(work: StreamedPass, piece: slice, values: Any, least_held: float) -> ChunkResult:
     columns = work.columns(piece)
     names = [work.features.source.name(j) for j in range(columns.start, columns.stop)]
     with single_threaded_blas():
-        return work.relate(piece, ArraySource(values, names))
+        return work.relate(piece, ArraySource(values, names), least_held)

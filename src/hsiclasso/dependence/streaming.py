@@ -83,6 +83,8 @@ class StreamedPass:
         self._work = work
         self._chunk_bytes = budget.chunk
         most = budget.held // (8 * self.features.n_samples)
+        #: Upper bound on the relevance below which no column is worth holding any more.
+        self.least_held = -np.inf
         self._n_held = min(most, max(_LEAST_HELD, _HELD_EACH * n_exact)) if n_exact else 0
 
     def blocks(self) -> list[slice]:
@@ -105,8 +107,13 @@ class StreamedPass:
         first = self.features.first[part]
         return slice(int(first[0]), int(first[-1]) + 1)
 
-    def relate(self, part: slice, loaded: Source) -> ChunkResult:
-        """Relate the features of a chunk that is in memory."""
+    def relate(self, part: slice, loaded: Source, least_held: float | None = None) -> ChunkResult:
+        """Relate the features of a chunk that is in memory.
+
+        Of its columns, those whose bounds exceed `least_held` are returned; by default what is
+        known from earlier chunks.
+        """
+        least = self.least_held if least_held is None else least_held
         features, own = self.features, self._on(part, loaded)
         numbers = np.arange(part.start, part.stop)
         single = np.setdiff1d(numbers, list(features.joint), assume_unique=True)
@@ -116,7 +123,8 @@ class StreamedPass:
         in_order = np.argsort(np.append(single, joint), kind="stable")
         together = Screened.together(found).take(in_order)
         upper = together.upper[single - part.start]
-        held = np.sort(np.argsort(-upper, kind="stable")[: self._n_held])
+        held = np.argsort(-upper, kind="stable")[: self._n_held]
+        held = np.sort(held[upper[held] > least])
         values = own.source.block(own.first[held]).T
         return ChunkResult(together, features.first[single[held]], upper[held], values)
 
@@ -169,5 +177,7 @@ class StreamedPass:
             best = sorted(bounds, key=bounds.__getitem__, reverse=True)[: self._n_held]
             held = {j: held[j] if j in held else values[j].copy() for j in best}
             bounds = {j: bounds[j] for j in best}
+            if best and len(best) == self._n_held:
+                self.least_held = bounds[best[-1]]
         source = HeldColumns(self.features.source, held)
         return Screened.together(found), replace(self.features, source=source)

@@ -35,6 +35,8 @@ __all__ = ["GriddedTarget", "NodeLine", "line_of_nodes"]
 _REACH = 8.6
 #: Number of nodes around a value.
 _POINTS = 6
+#: Number of samples that are put on nodes at once.
+_RUN = 1 << 16
 #: Error of interpolation that is tried first, as a share of the error of the matrix, and the
 #: smallest one: below it, rounding errors count.
 _FIRST_SHARE, _LEAST_INTERPOLATION = 0.025, 1e-12
@@ -91,13 +93,15 @@ class NodeLine:
 
     def counts(self, shares: FloatArray) -> FloatArray:
         """Return the weight of the samples at each node."""
-        place = (self.z - self.first) / self.step
-        cell = np.floor(place).astype(np.int64)
-        weights = weights_of_nodes(place - cell, _POINTS) * shares[:, None]
         out = np.zeros(self.n_nodes)
-        for q in range(_POINTS):
-            nodes = cell + (q - (_POINTS // 2 - 1))
-            out += np.bincount(nodes, weights[:, q], minlength=self.n_nodes)[: self.n_nodes]
+        for start in range(0, self.z.size, _RUN):  # the weights of all samples would be large
+            run = slice(start, start + _RUN)
+            place = (self.z[run] - self.first) / self.step
+            cell = np.floor(place).astype(np.int64)
+            weights = weights_of_nodes(place - cell, _POINTS) * shares[run, None]
+            for q in range(_POINTS):
+                nodes = cell + (q - (_POINTS // 2 - 1))
+                out += np.bincount(nodes, weights[:, q], minlength=self.n_nodes)
         return out
 
     def norm2(self, shares: FloatArray) -> float:
