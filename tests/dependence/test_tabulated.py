@@ -117,8 +117,12 @@ def test_energy_is_that_of_the_kernel_of_nodes(spread, rng):
     used = np.unique(rng.integers(0, line.n_nodes, 200))
     rows = np.zeros((2, line.n_nodes))
     rows[:, used] = rng.standard_normal((2, used.size))
-    nodes = line.first + line.step * used
+    nodes = line.first + line.step * line.nodes[used]
     kernel = np.exp(-0.5 * (nodes[:, None] - nodes) ** 2)
     expected = np.einsum("ri,ij,rj->", rows[:, used], kernel, rows[:, used])
     assert line.energy(rows) == pytest.approx(expected, rel=1e-10)
     np.testing.assert_allclose(line.counts(np.ones(50)).sum(), 50)
+    # the weights of its nodes give the mean of a cubic function: gaps were closed without a trace
+    places = line.first + line.step * line.nodes
+    mean = line.counts(np.ones(50)) @ (places / spread) ** 3 / 50
+    assert mean == pytest.approx(np.mean((z / spread) ** 3), rel=1e-9, abs=1e-9)

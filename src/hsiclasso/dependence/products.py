@@ -23,8 +23,10 @@ _CACHE_BYTES = 32 * 2**20
 #: With many short columns, the least size is this number of bytes per column, at most doubled.
 _CACHE_PER_COLUMN = 6400
 #: Least size of the scaled columns that are kept, in bytes. Up to what the budget allows, it is an
-#: eighth of the size of the table in double precision.
+#: eighth of the size of the table.
 _COLUMN_BYTES = 32 * 2**20
+#: Number of entries of the table that are read at once.
+_READ_ENTRIES = 1 << 20
 #: Fewest parts of a block for which threads are started.
 _MIN_PARTS = 8
 #: Number of shares into which the samples are divided, for threads, when there are few columns.
@@ -43,7 +45,8 @@ class ScaledColumns:
         self.budget = budget or Budget()
         self._known: OrderedDict[int, Scaled] = OrderedDict()
         most = self.budget.columns
-        self._free_bytes = int(np.clip(features.source.n_stored, min(_COLUMN_BYTES, most), most))
+        wanted = features.source.n_bytes // 8
+        self._free_bytes = int(np.clip(wanted, min(_COLUMN_BYTES, most), most))
         self._lock = threading.Lock()
 
     def __call__(self, wanted: IntArray) -> list[Scaled]:
@@ -55,7 +58,10 @@ class ScaledColumns:
                 self._known.move_to_end(k)
         new = [k for k in dict.fromkeys(numbers) if k not in made]
         if new:
-            made |= dict(zip(new, self.features.scaled(np.array(new)), strict=True))
+            # features that are read together stay in memory together
+            step = max(1, _READ_ENTRIES // self.features.n_samples)
+            for part in (new[start : start + step] for start in range(0, len(new), step)):
+                made |= dict(zip(part, self.features.scaled(np.array(part)), strict=True))
             with self._lock:
                 for k in new:
                     self._keep(k, made[k])

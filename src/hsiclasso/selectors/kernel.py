@@ -154,8 +154,15 @@ def learn_kernel(
         labels = tuple(features.source.categories(int(column)) for column in columns)
         kernel = one.kernel.learnt(one.z, shares)
         scale = one.kernel.observed_scale(one.observed)
-        samples = np.where(shares > 0, one.z, np.nan)
+        samples = _own(one.z) if shares.all() else np.where(shares > 0, one.z, np.nan)
         terms.append(
             KernelTerm(columns, float(weight) * scale, kernel, one.scaling, labels, samples)
         )
     return SelectedKernel(tuple(terms), features.n_samples, features.source.n_features)
+
+
+def _own(values: FloatArray) -> FloatArray:
+    """Return an array that keeps no other values in memory; a copy only if it is needed."""
+    base = values.base
+    alone = not isinstance(base, np.ndarray) or base.nbytes <= values.nbytes
+    return values if alone else values.copy()

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import fft
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.kernels import Factor, Grid, Kernel, Measure, Samples
 from hsiclasso.kernels.grid import weights_of_nodes
 from hsiclasso.kernels.markov import LaplaceMatrix
@@ -44,27 +44,49 @@ _FIRST_SHARE, _LEAST_INTERPOLATION = 0.025, 1e-12
 
 @dataclass(frozen=True)
 class NodeLine:
-    """Values of a target on evenly spaced nodes, for a Gaussian kernel of width 1."""
+    """Values of a target on evenly spaced nodes, for a Gaussian kernel of width 1.
 
-    #: Scaled values, shape (n,).
+    Only nodes next to a value are kept. A heavy tail has long gaps between its values: these are
+    closed, and the values beyond them are shifted by whole steps.
+    """
+
+    #: Scaled values, after gaps were closed, shape (n,).
     z: FloatArray
-    #: Distance of two nodes, the first node, and their number.
+    #: Distance of two nodes, and the first node.
     step: float
     first: float
-    n_nodes: int
+    #: Places of the nodes before gaps were closed, ascending, shape (n_nodes,).
+    nodes: IntArray
 
     @classmethod
     def of(cls, z: FloatArray, grid: Grid) -> NodeLine:
         """Put values on nodes at the distance of those of a grid."""
-        low, high = float(z.min()), float(z.max())
-        first = low - grid.step * (_POINTS // 2)
-        return cls(z, grid.step, first, int((high - low) / grid.step) + _POINTS + 2)
+        step = grid.step
+        first = float(z.min()) - step * (_POINTS // 2 + 1)
+        cells = np.floor((z - first) / step).astype(np.int64)
+        used = np.zeros(int(cells.max()) + _POINTS, dtype=bool)
+        # one node more on each side: rounding may put a shifted value into the next cell
+        for q in range(-1, _POINTS + 1):
+            used[np.unique(cells) + q - (_POINTS // 2 - 1)] = True
+        place = np.cumsum(used) - 1
+        return cls(z + step * (place[cells] - cells), step, first, np.flatnonzero(used))
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.nodes.size
 
     @cached_property
     def _size(self) -> int:
         """Length of transforms: the kernel spreads values beyond the last node."""
         spread = int(np.ceil(_REACH / self.step))
-        return int(fft.next_fast_len(self.n_nodes + spread, real=True))
+        return int(fft.next_fast_len(int(self.nodes[-1]) + 1 + spread, real=True))
+
+    def _spread(self, rows: FloatArray) -> FloatArray:
+        """Put rows (r, n_nodes) where their nodes were, for a transform."""
+        out = np.zeros((len(rows), int(self.nodes[-1]) + 1))
+        out[:, self.nodes] = rows
+        return out
 
     @cached_property
     def spectrum(self) -> FloatArray:
@@ -83,7 +105,8 @@ class NodeLine:
 
     def _energy(self, rows: FloatArray, spectrum: FloatArray) -> float:
         size = self._size
-        squares = np.square(np.abs(fft.rfft(rows, size, axis=1))).sum(axis=0)
+        transformed = fft.rfft(self._spread(rows), size, axis=1)
+        squares = np.square(np.abs(transformed)).sum(axis=0)
         # all frequencies but the first, and the last of an even number, stand for two
         twice = np.full(squares.size, 2.0)
         twice[0] = 1.0
@@ -108,8 +131,8 @@ class NodeLine:
         """Squared Frobenius norm of the centred Gram matrix."""
         counts, total = self.counts(shares), float(shares.sum())
         squared = self._energy(counts[None], self._transform(2.0))
-        size = self._size
-        image = fft.irfft(fft.rfft(counts, size) * self.spectrum, size)[: self.n_nodes]
+        size, spread = self._size, self._spread(counts[None])[0]
+        image = fft.irfft(fft.rfft(spread, size) * self.spectrum, size)[self.nodes]
         mean = float(counts @ image)
         return squared - 2 * float(counts @ np.square(image)) / total + (mean / total) ** 2
 
