@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hsiclasso.kernels import KERNELS, Gaussian
-from hsiclasso.kernels.grid import LEBESGUE, make_grid, weights_of_nodes
+from hsiclasso.kernels.grid import LEBESGUE, make_grid, shortened, weights_of_nodes
 
 
 def gaussian(distance):
@@ -95,3 +95,15 @@ def test_only_smooth_kernels_of_one_known_width_have_a_grid():
     assert {name for name, kernel in KERNELS.items() if kernel().grid(4.5, 1e-4) is not None} == {
         "gaussian"
     }
+
+
+@pytest.mark.parametrize("left_out", [1e-3, 1e-6, 1e-9])
+def test_shortened_rows_leave_out_what_is_allowed(left_out):
+    grid = Gaussian().grid(4.5, 6e-5)
+    short = shortened(grid, left_out)
+    rest = 1 - np.square(short.rows).sum(axis=0)
+    assert rest.max() <= max(left_out, 1e-8)
+    assert len(short.rows) <= len(grid.rows)
+    assert short.left_out >= min(left_out, grid.left_out)
+    if left_out > 1e-8:  # one row less would leave out more
+        assert (1 - np.square(short.rows[:-1]).sum(axis=0)).max() > left_out

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +29,8 @@ from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
-from hsiclasso.kernels import Factor, Grid, Measure, Samples
-from hsiclasso.kernels.grid import LEBESGUE
+from hsiclasso.kernels import Factor, Grid, Kernel, Measure, Samples
+from hsiclasso.kernels.grid import LEBESGUE, shortened
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
 
@@ -39,8 +40,10 @@ __all__ = ["REACHES", "Screened", "ScreeningPass", "can_be_screened"]
 _TARGET_SHARE = 0.05
 #: Largest magnitudes of scaled values on the grids; columns with larger ones are related exactly.
 REACHES = (4.5, 7.0, 10.0, 14.0)
-#: Largest distance between the feature map of a value and its interpolation.
-_GRID_ERROR = 6e-5
+#: Largest distance between the feature map of a value and its interpolation, and the squared norm
+#: that nodes may leave out, with 1000 samples. They raise the bound of an unrelated feature by some
+#: hundredths; with more samples they have to be smaller for that.
+_GRID_ERROR, _LEFT_OUT = 3e-4, 1e-5
 #: Default relative error of Gram matrices.
 _USUAL_ERROR = 1e-6
 #: If half the range of a column exceeds this many deviations, its variance is not accurate.
@@ -93,7 +96,7 @@ def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) 
         features.n_samples >= _LEAST_SAMPLES
         and features.gram_error >= _USUAL_ERROR
         and len(features.kernels) == 1
-        and features.kernels[0].grid(REACHES[0], _GRID_ERROR) is not None
+        and screening_grid(features, 0) is not None
         and not features.joint
         and not features.least_observed
         and not measure.needs_gram
@@ -103,6 +106,19 @@ def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) 
         and features.source.levels(slice(0, 0)) is None
         and features.source.stored(slice(0, 0)) is None
     )
+
+
+@cache
+def _screening_grid(kernel: Kernel, n: int, number: int) -> Grid | None:
+    """Return a grid for values up to one of the reaches, coarse enough for a bound."""
+    thousands = n / 1000
+    grid = kernel.grid(REACHES[number], _GRID_ERROR / max(1.0, np.sqrt(thousands)))
+    return None if grid is None else shortened(grid, _LEFT_OUT / max(1.0, thousands))
+
+
+def screening_grid(features: Features, number: int) -> Grid | None:
+    """Return the grid of features for values up to one of the reaches."""
+    return _screening_grid(features.kernels[0], features.n_samples, number)
 
 
 class ScreeningPass:
@@ -167,7 +183,7 @@ class ScreeningPass:
                 self.exact.relate_values(self.kernel, values[some], some, result)
                 upper[some] = result.relevance[some, 0]
                 continue
-            grid = self.kernel.grid(REACHES[number], _GRID_ERROR)
+            grid = screening_grid(self.features, number)
             assert grid is not None
             inverse = 1 / (scale[some] * grid.step)
             first = 0.5 * low[some] + 0.5 * high[some] + grid.first * scale[some]

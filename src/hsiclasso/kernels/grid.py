@@ -15,7 +15,7 @@ larger distance where the error must be small.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from hsiclasso._types import FloatArray
 
-__all__ = ["LEBESGUE", "Grid", "make_grid", "weights_of_nodes"]
+__all__ = ["LEBESGUE", "Grid", "make_grid", "shortened", "weights_of_nodes"]
 
 #: Largest sum of the magnitudes of the weights of a value, by the number of nodes around it.
 LEBESGUE = {4: 1.25, 6: 1.390625}
@@ -66,6 +66,17 @@ class Grid:
     def first(self) -> float:
         """The first node. It lies beyond the reach, because every value needs nodes around it."""
         return -0.5 * self.step * (self.n_nodes - 1)
+
+
+def shortened(grid: Grid, left_out: float) -> Grid:
+    """Return a grid with the fewest rows that leave out at most `left_out` of a node's norm."""
+    residual = 1 - np.cumsum(np.square(grid.rows), axis=0)
+    enough = np.flatnonzero(residual.max(axis=1) <= left_out)
+    if not enough.size:
+        return grid
+    # a bound on what is left out of interpolated values, as in `make_grid`
+    rows = np.ascontiguousarray(grid.rows[: enough[0] + 1])
+    return replace(grid, rows=rows, left_out=max(grid.left_out, LEBESGUE[6] ** 2 * left_out))
 
 
 def weights_of_nodes(f: FloatArray, points: int = 4) -> FloatArray:
