@@ -7,35 +7,19 @@ import errno
 import numpy as np
 import pytest
 
-from hsiclasso import HSICLasso, InvalidInputError, Resources, make_data2
+from hsiclasso import HSICLasso, InvalidInputError, Resources
 from hsiclasso.data.dataset import Dataset
 from hsiclasso.data.door import as_source
-from hsiclasso.dependence import Threads, budget, checkpoint
+from hsiclasso.dependence import Threads, checkpoint
 from hsiclasso.dependence.checkpoint import Part
 from hsiclasso.selectors.parts import check_parts, run_part
+from tests.dependence.chunks import D, N, assert_same
 
-N, D = 300, 60
-
-
-@pytest.fixture(scope="module")
-def data():
-    X, y, _ = make_data2(N, D, shuffle=True, random_state=0)
-    return X, y
-
-
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch):
-    monkeypatch.setattr(budget, "_CHUNK", 7 * 8 * N)
+pytestmark = pytest.mark.usefixtures("small_chunks")
 
 
 def selector(folder, **options):
     return HSICLasso(5, resources=Resources(checkpoint=folder), **options)
-
-
-def assert_same(found, expected):
-    assert found.selected_.tolist() == expected.selected_.tolist()
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12, atol=0)
-    np.testing.assert_allclose(found.relevance_, expected.relevance_, rtol=1e-12, atol=1e-14)
 
 
 class Dying(Threads):

@@ -17,25 +17,19 @@ from hsiclasso import (  # noqa: E402
     HSICLasso,
     InvalidInputError,
     Resources,
-    make_data2,
 )
 from hsiclasso.data.stored import StoredArray  # noqa: E402
-from hsiclasso.dependence import budget, cluster  # noqa: E402
+from hsiclasso.dependence import cluster  # noqa: E402
+from tests.dependence.chunks import assert_same  # noqa: E402
 
-N, D = 300, 60
 #: Dask closes its connections in ways that Python remarks on.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.xdist_group("cluster"),
+    pytest.mark.usefixtures("small_chunks"),
 ]
-
-
-@pytest.fixture(scope="module")
-def data():
-    X, y, _ = make_data2(N, D, shuffle=True, random_state=0)
-    return X, y
 
 
 @pytest.fixture(scope="module")
@@ -46,19 +40,8 @@ def client():
         yield client
 
 
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch):
-    monkeypatch.setattr(budget, "_CHUNK", 7 * 8 * N)
-
-
 def on(client, **options):
     return HSICLasso(5, resources=Resources(client=client), **options)
-
-
-def assert_same(found, expected):
-    assert found.selected_.tolist() == expected.selected_.tolist()
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12, atol=0)
-    np.testing.assert_allclose(found.relevance_, expected.relevance_, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize(

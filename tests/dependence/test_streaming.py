@@ -8,11 +8,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hsiclasso import Delta, Gaussian, HSICLasso, Ignore, InvalidInputError, NOCCOLasso, make_data2
+from hsiclasso import Delta, Gaussian, HSICLasso, Ignore, InvalidInputError, NOCCOLasso
 from hsiclasso.data.stored import StoredArray
 from hsiclasso.dependence import budget, streaming
+from tests.dependence.chunks import D, N, assert_same
 
-N, D = 300, 60
+pytestmark = pytest.mark.usefixtures("small_chunks")
 
 
 class Store:
@@ -29,25 +30,6 @@ class Store:
         part = range(self.shape[1])[columns]
         self.read.update(range(part.start // self.chunks[1], (part.stop - 1) // self.chunks[1] + 1))
         return self.array[:, columns].copy()
-
-
-@pytest.fixture(scope="module")
-def data():
-    X, y, _ = make_data2(N, D, shuffle=True, random_state=0)
-    return X, y
-
-
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch):
-    monkeypatch.setattr(budget, "_CHUNK", 14 * 8 * N)
-
-
-def assert_same(found, expected):
-    assert found.selected_.tolist() == expected.selected_.tolist()
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12, atol=0)
-    np.testing.assert_allclose(found.relevance_, expected.relevance_, rtol=1e-12, atol=1e-14)
-    np.testing.assert_array_equal(found.n_observed_, expected.n_observed_)
-    assert found.result_.certificate.duality_gap <= 1e-9
 
 
 CASES = {
