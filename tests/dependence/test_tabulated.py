@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso import HSICLasso, NOCCOLasso, Real, make_data1, make_data2
+from hsiclasso import Covariates, HSICLasso, NOCCOLasso, Real, make_data1, make_data2
 from hsiclasso.data.door import as_source
 from hsiclasso.dependence import first_pass, tables
 from hsiclasso.dependence.features import Features
@@ -88,6 +88,7 @@ def test_the_same_selection(make, measure, weighted, monkeypatch, rng):
         HSICLasso(5, kernel="laplace"),
         HSICLasso(5, target=Real(transform="rank")),
         HSICLasso(5, covariates=["x3"]),
+        HSICLasso(5, covariates=Covariates(["x3"], "subtract")),
         HSICLasso(5, joint={"pair": ["x1", "x9"]}),
         HSICLasso(5, n_neighbors=2),
         HSICLasso(5, gram_error=1e-9),
@@ -100,6 +101,15 @@ def test_what_needs_factors_gets_them(selector, monkeypatch):
     monkeypatch.setattr(values, "MANY_SAMPLES", 100)
     monkeypatch.setattr(tables, "_LEAST_SAMPLES", 100)
     np.testing.assert_allclose(selector.fit(X, y).coef_, expected, atol=3e-7 * expected.max())
+
+
+def test_streamed_like_in_memory(many, tmp_path):
+    X, y, _ = make_data2(N, 60, random_state=0)
+    X[:, 5] = np.exp(3 * X[:, 5])  # no grid reaches its largest values
+    np.save(tmp_path / "X.npy", X)
+    expected = HSICLasso(8).fit(X, y).coef_.copy()
+    found = HSICLasso(8).fit(tmp_path / "X.npy", y)
+    np.testing.assert_allclose(found.coef_, expected, rtol=1e-12, atol=0)
 
 
 def test_integers_use_the_factor(many, rng):
