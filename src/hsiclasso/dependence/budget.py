@@ -42,27 +42,31 @@ class Budget:
     n_threads: int = 1
 
     @classmethod
-    def within(cls, limit: int | None, n_samples: int, n_features: int, n_threads: int) -> Budget:
+    def within(
+        cls, limit: int | None, n_samples: int, n_features: int, n_threads: int, table: int = 0
+    ) -> Budget:
         """Share out a number of bytes; by default half of the memory that is free.
 
-        The size of a chunk depends on `limit` only: a pass that is continued elsewhere has the same
-        chunks. If there is little memory, there are fewer threads.
+        A table that is yet to be loaded takes `table` bytes of it, at most half. The size of a
+        chunk depends on `limit` only: a pass that is continued elsewhere has the same chunks. If
+        there is little memory, there are fewer threads.
 
         Raises
         ------
         InvalidInputError
             If not even a few columns would fit.
         """
-        total = free_bytes() // 2 if limit is None else limit
+        total = (free_bytes() - table) // 2 if limit is None else limit - table
         chunk = _CHUNK if limit is None else min(_CHUNK, max(limit // 64, _LEAST_CHUNK))
         least = 8 * _LEAST_COLUMNS * 8 * n_samples
         fixed = _SMALL + _RESULT * n_features
         each = _THREAD_BYTES + _DECODING * chunk
         rest = total - fixed - (AHEAD + 1) * _DECODING * chunk - each
         if rest < least:
+            needed = (2 if table else 1) * (total - rest + least)
             raise InvalidInputError(
-                f"memory_limit={in_words(total)} is too little for {n_samples:,} samples and "
-                f"{n_features:,} features: allow {in_words(total - rest + least)} or more."
+                f"memory_limit={in_words(total + table)} is too little for {n_samples:,} samples "
+                f"and {n_features:,} features: allow {in_words(needed)} or more."
             )
         # threads may take half of what is left, columns and factors share the other half
         more = min(n_threads - 1, rest // 2 // each)
