@@ -192,10 +192,10 @@ class Noted:
 
     def __call__(self, block, block_info=None):
         place = block_info[0]["chunk-location"]
-        if self.mark and os.getpid() != self.here and place[0] + place[1] > 0:
-            if not os.path.exists(self.mark):
-                open(self.mark, "w").close()
-                os.kill(os.getpid(), signal.SIGKILL)
+        kills = self.mark and os.getpid() != self.here and place[0] + place[1] > 0
+        if kills and not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
         with open(self.file, "a") as lines:
             lines.write(f"{place} in {os.getpid()}\n")
         return block

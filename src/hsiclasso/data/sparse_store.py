@@ -162,6 +162,8 @@ class _StoredSparse(UniformSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        if not as_positions(columns, self.n_features).size:  # read nothing
+            return np.empty((self.n_samples, 0), order="F")
         table, places = self.held(columns)
         return table.block(places)
 
