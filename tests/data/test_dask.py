@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 
 from hsiclasso import HSICLasso, InvalidInputError, RechunkWarning, make_data1
-from hsiclasso.data import as_source, is_container
+from hsiclasso.data import RowSubset, as_source, is_container
 from hsiclasso.data.dask import DaskSource
+from hsiclasso.data.duplicates import AveragedColumns, RenamedColumns
+from hsiclasso.data.stored import HeldColumns
+from hsiclasso.data.subset import ColumnSubset
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -229,3 +232,24 @@ def test_empty_partitions(rng):
 def test_what_is_no_table(make, words):
     with pytest.raises(InvalidInputError, match=words):
         as_source(make())
+
+
+def test_tables_on_top_have_tasks_too(rng):
+    array = rng.random((50, 12))
+    below = DaskSource(da.from_array(array, chunks=(20, 5)))
+    rows, columns = np.array([7, 3, 3, 40]), np.array([0, 1, 2, 5, 9, 11])
+    tops = [RowSubset(below, rows), ColumnSubset(below, columns), RenamedColumns(below)]
+    tops += [RowSubset(ColumnSubset(below, columns), rows), HeldColumns(below, {})]
+    for top in tops:
+        assert top.from_dask
+        for part in (slice(0, 3), slice(2, 6)):
+            expected = top.load(part).read(slice(None))
+            np.testing.assert_array_equal(top.delayed(part).compute(), expected)
+    assert ColumnSubset(below, columns).delayed(slice(2, 2)) is None
+    averaged = AveragedColumns(DaskSource(below._array, [f"g{j // 2}" for j in range(12)]))
+    assert averaged.from_dask
+    assert averaged.delayed(slice(0, 2)) is None
+    plain = as_source(array)
+    assert not plain.from_dask
+    assert RowSubset(plain, rows).delayed(slice(0, 2)) is None
+    assert ColumnSubset(plain, columns).delayed(slice(0, 2)) is None

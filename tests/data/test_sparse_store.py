@@ -14,8 +14,11 @@ from scipy import sparse
 
 from hsiclasso import HSICLasso, InvalidInputError
 from hsiclasso.data import RowSubset, sparse_store
+from hsiclasso.data.duplicates import AveragedColumns, RenamedColumns
+from hsiclasso.data.sources import ArraySource
 from hsiclasso.data.sparse_store import CompressedFile, StoredColumns, StoredRows, sparse_source
 from hsiclasso.data.store import Store
+from hsiclasso.data.subset import ColumnSubset
 
 h5py = pytest.importorskip("h5py")
 
@@ -232,3 +235,50 @@ class TestBroken:
             raw.write(b"\xff" * place.size)
         with pytest.raises(InvalidInputError, match=r"x\.h5 \(X\) cannot be read \("):
             StoredColumns(file, None).block(slice(0, 300))
+
+
+class TestLimit:
+    """A limit of memory that is given after a table was opened."""
+
+    @pytest.fixture
+    def source(self, tmp_path, rng):
+        return StoredRows(write(tmp_path / "x.h5", table(rng), "csr"), None, 10**6)
+
+    def test_a_limit_comes_and_goes(self, source):
+        expected = source.block(slice(0, 23))
+        assert source.in_memory
+        assert source.bytes_to_come == 0
+        for limit in (1200, 300):
+            source.limit_memory(limit)
+            assert not source.in_memory
+            assert source.bytes_to_come == limit
+            np.testing.assert_array_equal(source.block(slice(0, 23)), expected)
+        narrow = len(source.chunks(10**6))
+        source.limit_memory(1200)
+        assert 1 < len(source.chunks(10**6)) < narrow
+        source.limit_memory(None)
+        assert source.in_memory
+        assert source.block(slice(0, 0)).shape == (90, 0)
+        assert source.bytes_to_come == source.n_bytes
+
+    def test_what_was_given_first_remains(self, tmp_path, rng):
+        source = StoredRows(write(tmp_path / "x.h5", table(rng), "csr"), None, 600)
+        source.limit_memory(10**9)
+        assert source.bytes_to_come == 600
+
+    def test_tables_on_top_pass_it_on(self, source):
+        below = RowSubset(ColumnSubset(source, np.arange(3, 9)), np.arange(80))
+        for top in (below, AveragedColumns(RenamedColumns(source))):
+            top.limit_memory(None)
+            assert top.in_memory
+            assert top.bytes_to_come == source.n_bytes
+            top.limit_memory(600)
+            assert not top.in_memory
+            assert top.bytes_to_come == 600
+            assert not top.load(slice(0, 2)).bytes_to_come
+
+    def test_other_tables_have_none(self, rng):
+        array = ArraySource(rng.random((5, 2)))
+        array.limit_memory(1)
+        assert array.in_memory
+        assert array.bytes_to_come == 0

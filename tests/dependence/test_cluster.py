@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import textwrap
 import time
 
 import numpy as np
 import pytest
 
 distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
 from distributed import Client, LocalCluster  # noqa: E402
 
 from hsiclasso import (  # noqa: E402
@@ -17,10 +21,17 @@ from hsiclasso import (  # noqa: E402
     HSICLasso,
     InvalidInputError,
     Resources,
+    plan,
 )
+from hsiclasso.data import as_source  # noqa: E402
+from hsiclasso.data.dask import DaskSource, current_client  # noqa: E402
+from hsiclasso.data.duplicates import AveragedColumns  # noqa: E402
+from hsiclasso.data.sources import ArraySource  # noqa: E402
 from hsiclasso.data.stored import StoredArray  # noqa: E402
+from hsiclasso.data.subset import ColumnSubset  # noqa: E402
 from hsiclasso.dependence import cluster  # noqa: E402
-from tests.dependence.chunks import assert_same  # noqa: E402
+from hsiclasso.targets import Auto  # noqa: E402
+from tests.dependence.chunks import D, N, assert_same  # noqa: E402
 
 #: Dask closes its connections in ways that Python remarks on.
 pytestmark = [
@@ -150,3 +161,216 @@ def test_copies_share_the_client(client):
 
     selector = on(client)
     assert clone(selector).resources.client is client
+
+
+#: Chunks of a Dask array: by columns, by rows, both; the last one without a pattern.
+CHUNKS = {"columns": (N, 7), "rows": (60, D), "both": (60, 11), "odd": ((200, 100), (1, 40, 19))}
+
+
+class Noted:
+    """Appends a line to a file for every block that is computed: its place and the process."""
+
+    def __init__(self, file, mark=None):
+        self.file, self.mark, self.here = str(file), mark, os.getpid()
+
+    def __call__(self, block, block_info=None):
+        place = block_info[0]["chunk-location"]
+        kills = self.mark and os.getpid() != self.here and place[0] + place[1] > 0
+        if kills and not os.path.exists(self.mark):
+            open(self.mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        with open(self.file, "a") as lines:
+            lines.write(f"{place} in {os.getpid()}\n")
+        return block
+
+    def lines(self):
+        with open(self.file) as lines:
+            return [line.strip().split(" in ") for line in lines]
+
+
+def lazy(X, chunks, noted):
+    made = da.from_array(X, chunks=chunks)
+    return made.map_blocks(noted, dtype=X.dtype, meta=X[:0, :0])
+
+
+def assert_once_on_workers(noted, array):
+    places, processes = zip(*noted.lines(), strict=True)
+    assert len(places) == len(set(places)) == array.npartitions
+    assert str(os.getpid()) not in processes
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """As if blocks of rows were so wide that they must be cut into several chunks of columns."""
+    monkeypatch.setattr("hsiclasso.data.dask._CHUNK_BYTES", 7 * 8 * N)
+    monkeypatch.setattr("hsiclasso.data.dask._MOST_TIMES", 1)
+
+
+@pytest.fixture
+def largest(monkeypatch):
+    """Numbers of entries that reached this process at once."""
+    sizes = [0]
+    result, compute = cluster._NamedFuture.result, DaskSource.read
+
+    def received(future):
+        found = result(future)
+        sizes.append(max(array.size for array in found.to_arrays().values()))
+        return found
+
+    def read(source, columns):
+        values = compute(source, columns)
+        sizes.append(values.size)
+        return values
+
+    monkeypatch.setattr(cluster._NamedFuture, "result", received)
+    monkeypatch.setattr(DaskSource, "read", read)
+    return sizes
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
+def test_dask_arrays_are_computed_once_by_the_workers(client, data, tmp_path, chunks, dtype):
+    X, y = (4 * data[0]).astype(dtype), data[1]
+    noted = Noted(tmp_path / "blocks")
+    array = lazy(X, chunks, noted)
+    assert_same(on(client).fit(array, y), HSICLasso(5).fit(X, y))
+    assert_once_on_workers(noted, array)
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+def test_dask_arrays_are_not_gathered(client, data, chunks, monkeypatch, tmp_path, largest):
+    # as if the table were much larger: chunks return few columns
+    monkeypatch.setattr(cluster, "_LEAST_EACH", 2)
+    monkeypatch.setattr(cluster, "_TIMES_SHARE", 0)
+    X, y = data
+    array = lazy(X, chunks, Noted(tmp_path / "blocks"))
+    for options in ({}, {"covariates": ["x3"]}):
+        assert_same(on(client, **options).fit(array, y), HSICLasso(5, **options).fit(X, y))
+    assert max(largest) < X.size
+    assert min(size for size in largest if size) <= 2 * N
+
+
+@pytest.mark.parametrize("options", [{}, {"n_neighbors": 2}, {"covariates": ["x7"]}], ids=str)
+def test_the_current_client_is_used(client, data, tmp_path, options):
+    X, y = data
+    noted = Noted(tmp_path / "blocks")
+    array = lazy(X, (60, 11), noted)
+    assert_same(HSICLasso(5, **options).fit(array, y), HSICLasso(5, **options).fit(X, y))
+    assert str(os.getpid()) not in dict(noted.lines()).values()
+    assert plan(HSICLasso(5), array, y).n_threads == 2
+
+
+def test_without_a_client_dask_is_local(data, tmp_path):
+    X, y = data
+    code = f"""
+        import sys
+        import dask.array as da, numpy as np
+        from hsiclasso import HSICLasso
+        from hsiclasso.data.dask import current_client
+        X, y = np.load({str(tmp_path / "X.npy")!r}), np.load({str(tmp_path / "y.npy")!r})
+        assert current_client() is None
+        assert "distributed" not in sys.modules
+        selector = HSICLasso(5).fit(da.from_array(X, chunks=(60, 11)), y)
+        import distributed
+        assert current_client() is None
+        print(selector.selected_.tolist())
+    """
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    made = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert made.stdout.strip() == str(HSICLasso(5).fit(X, y).selected_.tolist())
+
+
+def test_a_task_of_a_worker_uses_no_client(client):
+    assert current_client() is client
+    assert client.submit(_has_no_client, pure=False).result()
+
+
+def _has_no_client():
+    distributed.get_client()
+    return current_client() is None
+
+
+@pytest.mark.usefixtures("narrow")
+def test_dask_frames_on_a_cluster(client, data, largest):
+    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    table = pandas.DataFrame(data[0], columns=[f"gene{j}" for j in range(D)])
+    table["site"] = pandas.Categorical(np.where(data[0][:, 3] > 0.5, "u", "v"))
+    frame = dd.from_pandas(table, npartitions=4)
+    found, expected = (HSICLasso(5).fit(each, data[1]) for each in (frame, table))
+    assert_same(found, expected)
+    assert max(largest) < data[0].size
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+def test_rows_and_columns_of_a_dask_array(client, data, tmp_path, chunks):
+    X, y = data[0], data[1].copy()
+    y[[3, 77, 200]] = np.nan
+    noted = Noted(tmp_path / "blocks")
+    array = lazy(X, chunks, noted)
+    target = Auto(missing="drop")
+    assert_same(on(client, target=target).fit(array, y), HSICLasso(5, target=target).fit(X, y))
+    assert_once_on_workers(noted, array)
+    columns = np.setdiff1d(np.arange(D), [0, 5, 6, 30, D - 1])
+    found, expected = (
+        on(client, target=target, covariates=["x7"]).fit(ColumnSubset(as_source(table), columns), y)
+        for table in (array, X)
+    )
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize(
+    "options", [{"joint": {"both": ["x3", "x50"]}}, {"kernel": "laplace", "covariates": ["x7"]}]
+)
+def test_other_options_with_a_dask_array(client, data, options):
+    array = da.from_array(data[0], chunks=(60, 11))
+    assert_same(on(client, **options).fit(array, data[1]), HSICLasso(5, **options).fit(*data))
+
+
+def test_a_dask_table_without_tasks_is_loaded_here(client, data, monkeypatch):
+    names = [f"g{j // 2}" for j in range(D)]
+    lazily = AveragedColumns(DaskSource(da.from_array(data[0], chunks=(N, 10)), names))
+    monkeypatch.setattr(DaskSource, "__getstate__", None)  # it is not sent
+    expected = HSICLasso(5).fit(AveragedColumns(ArraySource(data[0], names)), data[1])
+    assert_same(on(client).fit(lazily, data[1]), expected)
+
+
+def test_a_checkpoint_of_a_dask_array(client, data, tmp_path):
+    array = da.from_array(data[0], chunks=(60, 11))
+    resources = Resources(client=client, checkpoint=tmp_path)
+    for _ in range(2):
+        assert_same(HSICLasso(5, resources=resources).fit(array, data[1]), HSICLasso(5).fit(*data))
+
+
+@pytest.mark.parametrize("chunks", [(N, 7), (60, D)], ids=["columns", "rows"])
+def test_a_worker_that_is_lost_with_its_blocks_changes_nothing(client, data, tmp_path, chunks):
+    mark = str(tmp_path / "killed")
+    array = lazy(data[0], chunks, Noted(tmp_path / "blocks", mark))
+    assert_same(on(client).fit(array, data[1]), HSICLasso(5).fit(*data))
+    assert os.path.exists(mark)
+    client.wait_for_workers(2, timeout=30)
+
+
+def _burn(block, block_info=None):
+    if block_info[0]["chunk-location"] == (0, 4):
+        raise AssertionError("the disk is on fire")
+    if block_info[0]["chunk-location"][1] > 5:
+        time.sleep(0.5)
+    return block
+
+
+def test_a_dask_chunk_that_fails_names_itself(client, data):
+    array = lazy(data[0], (N, 7), _burn)
+    with pytest.raises(ChunkFailedError, match=r"'x28' to 'x34' failed 4 times.*disk is on fire"):
+        on(client).fit(array, data[1])
+    for _ in range(100):  # the others are given up
+        if not any(client.processing().values()):
+            break
+        time.sleep(0.1)
+    assert not any(
+        name.startswith("_relate") for held in client.has_what().values() for name in held
+    )

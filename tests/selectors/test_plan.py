@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from hsiclasso import HSICLasso, InvalidInputError, Resources, make_data1, plan
 from hsiclasso._memory import as_bytes, free_bytes, in_words, resident_bytes
+from hsiclasso.data.sparse_store import CompressedFile, StoredRows, sparse_source
+from hsiclasso.data.store import Store
 from hsiclasso.dependence.budget import Budget
+from hsiclasso.selectors.prepare import prepare
 
 
 @pytest.fixture(scope="module")
@@ -130,3 +135,75 @@ def test_the_bound_is_kept(tmp_path, kind):
     bound, peak, mapped, *selected = made.stdout.split(maxsplit=3)
     assert int(peak) - int(mapped) <= int(bound)
     assert selected[0].strip() in ("[7, 149999]", "[149999, 7]")
+
+
+@pytest.fixture
+def rows_file(tmp_path):
+    """A CSR matrix of 8 MB in a file, whose columns must be turned into memory."""
+    h5py = pytest.importorskip("h5py")
+    rng = np.random.default_rng(0)
+    matrix = sparse.random_array((500, 4000), density=0.5, rng=rng, format="csr")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        for name in ("data", "indices", "indptr"):
+            file.create_dataset(f"X/{name}", data=getattr(matrix, name))
+    return matrix, CompressedFile(Store(str(tmp_path / "x.h5")), "X", "csr", matrix.shape)
+
+
+def test_a_limit_reaches_a_table_that_loads_itself(rows_file, monkeypatch, caplog):
+    matrix, file = rows_file
+    y = np.random.default_rng(1).random(500) + 5 * matrix[:, [7]].toarray().ravel()
+    expected = HSICLasso(5).fit(matrix, y)
+    monkeypatch.setattr("hsiclasso.dependence.budget._SMALL", 2**20)
+    monkeypatch.setattr("hsiclasso.dependence.budget._THREAD_BYTES", 2**20)
+    scans = []
+    gather = StoredRows.gather
+    monkeypatch.setattr(
+        StoredRows, "gather", lambda self, columns: scans.append(1) or gather(self, columns)
+    )
+    for limit, in_memory in (("20MB", False), ("100MB", True), (None, True)):
+        source = sparse_source(file)
+        scans.clear()
+        resources = Resources(memory_limit=limit)
+        found = HSICLasso(5, covariates=["x3"], resources=resources).fit(source, y)
+        assert found.n_features_in_ == 4000
+        assert source.in_memory == in_memory
+        assert (len(scans) == 1) == in_memory
+        found = HSICLasso(5, resources=resources).fit(source, y)
+        assert found.selected_.tolist() == expected.selected_.tolist()
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-12)
+    assert "is stored by rows" in caplog.text
+
+
+def test_what_a_table_takes_comes_out_of_the_limit(rows_file):
+    _, file = rows_file
+    y = np.arange(500.0)
+    for limit in (400 * 10**6, 10**9):
+        selector = HSICLasso(5, n_jobs=1, resources=Resources(memory_limit=limit))
+        source = sparse_source(file)
+        inputs = prepare(selector, source, y)
+        assert source.bytes_to_come == source.n_bytes
+        assert inputs.budget.bound(4000) + source.n_bytes <= limit
+    with pytest.raises(InvalidInputError, match=r"10\.0 MB is too little.*allow (.*) MB or more"):
+        prepare(HSICLasso(5, resources=Resources("10MB")), sparse_source(file), y)
+
+
+@pytest.mark.parametrize("limit", [None, 5 * 10**6])
+def test_a_plan_counts_a_table_that_will_be_loaded(rows_file, monkeypatch, limit):
+    _, file = rows_file
+    monkeypatch.setattr("hsiclasso.selectors.plan.resident_bytes", lambda: 0)
+    monkeypatch.setattr("hsiclasso.dependence.budget.free_bytes", lambda: 10**9)
+    # as if no chunk were tried: the table is then not loaded yet
+    monkeypatch.setattr("hsiclasso.selectors.plan._try_chunks", lambda *_: (1.0, 1.0))
+    source = sparse_source(file, memory_limit=limit)
+    selector, y = HSICLasso(5), np.arange(500.0)
+    bound = prepare(selector, source, y).budget.bound(4000)
+    assert plan(selector, source, y).memory_bound == bound + (limit or source.n_bytes)
+
+
+@pytest.mark.parametrize("table", [0, 10**8, 5 * 10**8])
+def test_the_limit_that_is_advised_is_enough(table):
+    with pytest.raises(InvalidInputError, match="allow") as caught:
+        Budget.within(100 + table, 10**4, 10**5, 4, table)
+    advised = as_bytes("limit", re.search(r"allow (.*) or more", str(caught.value))[1])
+    limit = int(1.01 * advised)
+    Budget.within(limit, 10**4, 10**5, 4, min(table, limit // 2))

@@ -57,6 +57,8 @@ class Source:
     #: For genotypes, the value of `levels` that stands for a missing call. The other values are
     #: then 0, 1 and 2. None if `levels` has no missing values.
     missing_level: int | None = None
+    #: Whether Dask computes the columns. The graph must not be pickled with the table.
+    from_dask: bool = False
 
     def name(self, column: int) -> str:
         """Name of one column."""
@@ -136,6 +138,24 @@ class Source:
 
         return ColumnSubset(self, np.arange(*columns.indices(self.n_features)))
 
+    def delayed(self, columns: slice) -> Any | None:
+        """Return a `dask.delayed` array (n_samples, k) of adjacent columns, None if there is none.
+
+        The values are those that `load` gives. Only tables that Dask computes have it.
+        """
+        return None
+
+    def limit_memory(self, limit: int | None) -> None:
+        """Keep a table that loads itself within a number of bytes; None takes the limit away.
+
+        A table that does not fit is read by chunks.
+        """
+
+    @property
+    def bytes_to_come(self) -> int:
+        """Number of bytes that a table which loads itself will still take in memory."""
+        return 0
+
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the table, if it has only one."""
         return self.block(columns)
@@ -181,6 +201,7 @@ class WrappedSource(Source):
         self.n_samples, self.n_features = source.n_samples, source.n_features
         self.annotations, self.ids, self.named = source.annotations, source.ids, source.named
         self.in_memory, self.missing_level = source.in_memory, source.missing_level
+        self.from_dask = source.from_dask
 
     def name(self, column: int) -> str:
         """Name of one column."""
@@ -236,6 +257,20 @@ class WrappedSource(Source):
     def load(self, columns: slice) -> Source:
         """Read adjacent columns into memory, if they are not there: a table of these columns."""
         return self._source.load(columns)
+
+    def delayed(self, columns: slice) -> Any | None:
+        """Return a `dask.delayed` array of adjacent columns, None if there is none."""
+        return self._source.delayed(columns)
+
+    def limit_memory(self, limit: int | None) -> None:
+        """Keep a table that loads itself within a number of bytes."""
+        self._source.limit_memory(limit)
+        self.in_memory = self._source.in_memory
+
+    @property
+    def bytes_to_come(self) -> int:
+        """Number of bytes that a table which loads itself will still take in memory."""
+        return self._source.bytes_to_come
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the table, if it has only one."""

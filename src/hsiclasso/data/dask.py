@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from hsiclasso.data.sources import ArraySource, UniformSource
 from hsiclasso.data.stored import check_array_form, join_chunks, whole_chunks
 from hsiclasso.errors import InvalidInputError, require
 
-__all__ = ["DaskSource", "is_dask", "open_dask"]
+__all__ = ["DaskSource", "current_client", "is_dask", "open_dask"]
 
 #: Bytes of a chunk, if the chunks of the array are too large to be computed as they are.
 _CHUNK_BYTES = 32 * 2**20
@@ -30,6 +32,28 @@ def is_dask(X: Any) -> bool:
     """Whether an object is a Dask array or frame; does not import Dask."""
     home = type(X).__module__
     return home.startswith(("dask.array", "dask.dataframe", "dask_expr")) and hasattr(X, "dask")
+
+
+def current_client() -> Any | None:
+    """Return the `distributed.Client` that is current, None if there is none; imports nothing."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        return None
+    # a task of a worker must not wait for other tasks, and coroutines cannot be waited for here
+    return None if client.asynchronous or _in_task(distributed) else client
+
+
+def _in_task(distributed: Any) -> bool:
+    """Whether this is run by a worker."""
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 def open_dask(X: Any) -> Source:
@@ -54,7 +78,8 @@ class DaskSource(UniformSource):
     -----
     An array whose chunks have a few samples and many features is computed once, row by row, into a
     temporary file, if all samples of a chunk of columns take more than 128 MB; a `RechunkWarning`
-    says so. `delayed`, which is for clusters, leaves this to Dask.
+    says so. `delayed`, which is for clusters, leaves this to Dask, and `read` does so if there is
+    a cluster.
 
     Examples
     --------
@@ -78,7 +103,7 @@ class DaskSource(UniformSource):
                 "X.compute_chunk_sizes() first, or to_dask_array(lengths=True) of a frame."
             )
         super().__init__(np.dtype(array.dtype), array.shape, names)
-        self.in_memory = False
+        self.in_memory, self.from_dask = False, True
         self._array = array
         self._kinds, self._labels = dict(kinds or {}), dict(labels or {})
         self._edges = [0, *np.cumsum(array.chunks[1]).tolist()]
@@ -86,7 +111,9 @@ class DaskSource(UniformSource):
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_lock": None, "_panels": None}
+        state = {**self.__dict__, "_lock": None, "_panels": None}
+        state.pop("_by_columns", None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
@@ -135,6 +162,8 @@ class DaskSource(UniformSource):
     def load(self, columns: slice) -> Source:
         """Compute adjacent columns, with the scheduler that is current."""
         places = range(*columns.indices(self.n_features))
+        if self._must_be_rechunked:
+            self._rechunk()
         part = self.read(columns)
         names = [self.name(j) for j in places]
         kinds = {k: self._kinds[j] for k, j in enumerate(places) if j in self._kinds}
@@ -149,15 +178,19 @@ class DaskSource(UniformSource):
         Blocks of an array that is chunked by rows are computed once if all columns are asked for
         at once, as in ``dask.compute(*tasks)`` or ``client.compute(tasks)``.
         """
-        part = self._array.rechunk({0: -1, 1: tuple(np.diff(self._fitting_edges()).tolist())})
-        chosen = part[:, columns].rechunk({0: -1, 1: -1})
+        chosen = self._by_columns[:, columns].rechunk({0: -1, 1: -1})
         return chosen.to_delayed(optimize_graph=False)[0, 0]
+
+    @cached_property
+    def _by_columns(self) -> Any:
+        """The array with all samples in each chunk; its graph is made once for all chunks."""
+        return self._array.rechunk({0: -1, 1: tuple(np.diff(self._fitting_edges()).tolist())})
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the array."""
         if not as_positions(columns, self.n_features).size:  # Dask would compute a block
             return np.empty((self.n_samples, 0), dtype=self._dtype)
-        if self._must_be_rechunked:
+        if self._must_be_rechunked and current_client() is None:
             self._rechunk()
         if isinstance(columns, slice):
             if self._panels is not None:

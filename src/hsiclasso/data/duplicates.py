@@ -98,7 +98,7 @@ class AveragedColumns(Source):
         self._places = [np.array(columns) for columns in places.values()]
         self.n_samples, self.n_features = source.n_samples, len(places)
         self.annotations, self.ids, self.named = source.annotations, source.ids, source.named
-        self.in_memory = source.in_memory
+        self.in_memory, self.from_dask = source.in_memory, source.from_dask
         self._kinds = [source.kind(int(columns[0])) for columns in self._places]
 
     def name(self, column: int) -> str:
@@ -144,6 +144,16 @@ class AveragedColumns(Source):
         from hsiclasso.data.sources import ArraySource
 
         return ArraySource(self.block(columns), self._names[columns])
+
+    def limit_memory(self, limit: int | None) -> None:
+        """Keep a table that loads itself within a number of bytes."""
+        self._source.limit_memory(limit)
+        self.in_memory = self._source.in_memory
+
+    @property
+    def bytes_to_come(self) -> int:
+        """Number of bytes that a table which loads itself will still take in memory."""
+        return self._source.bytes_to_come
 
     def identity(self) -> str:
         """Return a fingerprint of the table and of what was done to it."""

@@ -13,7 +13,7 @@ from hsiclasso._types import Columns, FloatArray, IntArray
 from hsiclasso.data.annotations import rows_of
 from hsiclasso.data.base import Source, Stored, WrappedSource
 from hsiclasso.data.fingerprint import hash_of
-from hsiclasso.errors import InvalidInputError
+from hsiclasso.errors import InvalidInputError, require
 
 __all__ = ["RowSubset"]
 
@@ -53,12 +53,12 @@ class RowSubset(WrappedSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return self._take(self._source.block(columns))
+        return _take(self._source.block(columns), self._rows)
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return a copy of int8, uint8 or bool columns as they are stored, else None."""
         levels = self._source.levels(columns)
-        return None if levels is None else self._take(levels)
+        return None if levels is None else _take(levels, self._rows)
 
     def stored(self, columns: Columns) -> Stored | None:
         """Return indptr, row indices within the subset and values; None if not sparse."""
@@ -87,19 +87,34 @@ class RowSubset(WrappedSource):
         """Read adjacent columns into memory, if they are not there: a table of these columns."""
         return RowSubset(self._source.load(columns), self._rows)
 
+    def delayed(self, columns: slice) -> Any | None:
+        """Return a `dask.delayed` array of adjacent columns, None if there is none."""
+        values = self._source.delayed(columns)
+        if values is None:
+            return None
+        dask: Any = require("dask", "dask")
+        return dask.delayed(_take, pure=True)(values, self._rows_as_task)
+
+    @cached_property
+    def _rows_as_task(self) -> Any:
+        """The rows as one task, which all chunks share."""
+        dask: Any = require("dask", "dask")
+        return dask.delayed(self._rows, pure=True)
+
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the table, if it has only one."""
-        return self._take(self._source.read(columns))
+        return _take(self._source.read(columns), self._rows)
 
     def identity(self) -> str:
         """Return a fingerprint of the table and of which rows these are."""
         return f"{self._source.identity()} rows {hash_of(self._rows)}"
 
-    def _take(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Rows of an array, in the memory order of the array."""
-        if array.flags.f_contiguous:
-            return array.T.take(self._rows, axis=1).T
-        return array.take(self._rows, axis=0)
+
+def _take(array: np.ndarray[Any, Any], rows: IntArray) -> np.ndarray[Any, Any]:
+    """Rows of an array, in the memory order of the array."""
+    if array.flags.f_contiguous:
+        return array.T.take(rows, axis=1).T
+    return array.take(rows, axis=0)
 
 
 def _as_rows(rows: npt.ArrayLike, n_samples: int) -> IntArray:

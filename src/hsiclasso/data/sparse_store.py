@@ -162,6 +162,8 @@ class _StoredSparse(UniformSource):
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        if not as_positions(columns, self.n_features).size:  # read nothing
+            return np.empty((self.n_samples, 0), order="F")
         table, places = self.held(columns)
         return table.block(places)
 
@@ -246,10 +248,10 @@ class StoredRows(_StoredSparse):
 
     def __init__(self, file: CompressedFile, names: Sequence[str] | None, budget: int) -> None:
         super().__init__(file, names)
-        self._budget = budget
-        self.in_memory = file.n_stored <= min(_MOST_ENTRIES, budget // file.entry_bytes)
+        self._given = budget
         self._whole: SparseSource | None = None
         self._lock = Lock()
+        self.limit_memory(None)
 
     def __getstate__(self) -> dict[str, Any]:
         # another process reads the file itself
@@ -257,6 +259,21 @@ class StoredRows(_StoredSparse):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=Lock())
+
+    def limit_memory(self, limit: int | None) -> None:
+        """Keep the columns within a number of bytes, and within what was given at first."""
+        self._budget = self._given if limit is None else min(self._given, limit)
+        self.__dict__.pop("_ranges", None)
+        self.in_memory = self.n_stored <= min(_MOST_ENTRIES, self._budget // self._file.entry_bytes)
+        if not self.in_memory:
+            self._whole = None
+
+    @property
+    def bytes_to_come(self) -> int:
+        """Number of bytes that the columns will still take, all of them or ranges of them."""
+        if not self.in_memory:
+            return self._budget
+        return self.n_bytes if self._whole is None else 0
 
     def held(self, columns: Columns) -> tuple[SparseSource, Columns]:
         """Return a table in memory, and where the columns are in it."""
@@ -296,8 +313,8 @@ class StoredRows(_StoredSparse):
 
     @cached_property
     def _ranges(self) -> list[slice]:
-        """Ranges of columns that fit in memory, one for each thread."""
-        entries = self._budget // ((os.cpu_count() or 1) * self._file.entry_bytes)
+        """Ranges of columns that fit in memory, one for each thread and one that is read ahead."""
+        entries = self._budget // ((1 + (os.cpu_count() or 1)) * self._file.entry_bytes)
         ends = np.concatenate([[0], np.cumsum(self._counts)])
         return [slice(*part) for part in _cuts(ends, min(_MOST_ENTRIES, max(1, entries)))]
 

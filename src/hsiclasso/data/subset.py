@@ -111,6 +111,17 @@ class ColumnSubset(WrappedSource):
         loaded = self._source.load(slice(first, stop))
         return loaded if stop - first == wanted.size else ColumnSubset(loaded, wanted - first)
 
+    def delayed(self, columns: slice) -> Any | None:
+        """Return a `dask.delayed` array of adjacent columns, None if there is none."""
+        wanted = self._columns[columns]
+        if not wanted.size:
+            return None
+        first, stop = int(wanted[0]), int(wanted[-1]) + 1
+        values = self._source.delayed(slice(first, stop))
+        return (
+            values if values is None or stop - first == wanted.size else values[:, wanted - first]
+        )
+
     def identity(self) -> str:
         """Return a fingerprint of the table and of which columns these are."""
         return f"{self._source.identity()} columns {hash_of(self._columns)}"

@@ -12,8 +12,8 @@ __all__ = ["Budget"]
 #: Most bytes of a chunk, of the columns that are held, of scaled columns, and of factors. More
 #: would not make a selection faster.
 _CHUNK, _HELD, _COLUMNS, _FACTORS = (size * 2**20 for size in (32, 256, 512, 512))
-#: Fewest bytes of a chunk.
-_LEAST_CHUNK = 2**20
+#: Fewest bytes of a chunk, and its share of a limit.
+_LEAST_CHUNK, _PARTS = 2**20, 64
 #: Number of chunks that are read ahead of those that threads work on.
 AHEAD = 1
 #: A chunk that is being decoded takes so many times its size.
@@ -42,27 +42,31 @@ class Budget:
     n_threads: int = 1
 
     @classmethod
-    def within(cls, limit: int | None, n_samples: int, n_features: int, n_threads: int) -> Budget:
+    def within(
+        cls, limit: int | None, n_samples: int, n_features: int, n_threads: int, table: int = 0
+    ) -> Budget:
         """Share out a number of bytes; by default half of the memory that is free.
 
-        The size of a chunk depends on `limit` only: a pass that is continued elsewhere has the same
-        chunks. If there is little memory, there are fewer threads.
+        A table that is yet to be loaded takes `table` bytes of it, at most half. The size of a
+        chunk depends on `limit` only: a pass that is continued elsewhere has the same chunks. If
+        there is little memory, there are fewer threads.
 
         Raises
         ------
         InvalidInputError
             If not even a few columns would fit.
         """
-        total = free_bytes() // 2 if limit is None else limit
-        chunk = _CHUNK if limit is None else min(_CHUNK, max(limit // 64, _LEAST_CHUNK))
+        total = (free_bytes() - table) // 2 if limit is None else limit - table
+        chunk = _CHUNK if limit is None else min(_CHUNK, max(limit // _PARTS, _LEAST_CHUNK))
         least = 8 * _LEAST_COLUMNS * 8 * n_samples
         fixed = _SMALL + _RESULT * n_features
         each = _THREAD_BYTES + _DECODING * chunk
         rest = total - fixed - (AHEAD + 1) * _DECODING * chunk - each
         if rest < least:
+            needed = _least_limit(fixed + _THREAD_BYTES + least, 2 if table else 1)
             raise InvalidInputError(
-                f"memory_limit={in_words(total)} is too little for {n_samples:,} samples and "
-                f"{n_features:,} features: allow {in_words(total - rest + least)} or more."
+                f"memory_limit={in_words(total + table)} is too little for {n_samples:,} samples "
+                f"and {n_features:,} features: allow {in_words(needed)} or more."
             )
         # threads may take half of what is left, columns and factors share the other half
         more = min(n_threads - 1, rest // 2 // each)
@@ -80,3 +84,12 @@ class Budget:
         chunks = _DECODING * (self.n_threads + AHEAD + 1) * self.chunk
         kept = self.held + self.columns + self.factors
         return chunks + kept + self.n_threads * _THREAD_BYTES + _SMALL + _RESULT * n_features
+
+
+def _least_limit(beside: int, times: int) -> float:
+    """Return a limit that is enough for `beside` bytes and for chunks, which grow with the limit.
+
+    One of `times` parts of the limit is for these; the table takes the others.
+    """
+    chunks = _DECODING * (AHEAD + 2)
+    return min(times * (beside + chunks * _CHUNK), beside / (1 / times - chunks / _PARTS))

@@ -1,14 +1,16 @@
 """Chunks as tasks of a Dask cluster (needs the extra ``dask``).
 
 The pass is the value of one task, and every chunk is another task that takes it. A worker reads its
-chunk itself, or gets it from the tasks of a Dask collection. Everything can be made again from the
-graph: if a worker is lost, the scheduler has others repeat what it held.
+chunk itself, or gets it from the tasks of a Dask collection. The latter are submitted all at once:
+chunks of columns share blocks of rows, which are then computed once. Everything can be made again
+from the graph: if a worker is lost, the scheduler has others repeat what it held.
 """
 
 from __future__ import annotations
 
 import uuid
 import warnings
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -25,6 +27,9 @@ __all__ = ["Cluster", "connect"]
 _RETRIES = 3
 #: Number of chunks that are submitted for each thread of the cluster.
 _AHEAD = 3
+#: Number of columns that a chunk may return which does not know what others returned: at least, and
+#: times its share of those that are held in the end.
+_LEAST_EACH, _TIMES_SHARE = 32, 8
 #: Seconds until a scheduler must have answered.
 _PATIENCE = 15
 
@@ -63,25 +68,37 @@ class Cluster:
 
     def map(self, work: StreamedPass, pieces: Sequence[slice]) -> Iterator[ChunkResult]:
         """Yield the results of all chunks, in order."""
-        delayed = require("dask", "dask").delayed
         self._check_workers()
-        features = work.features
-        task_of = getattr(features.source, "delayed", None)
-        shared = self._share(work if task_of is None else work.without_source())
-        relate, load_and_relate = (delayed(f, pure=False) for f in (_relate, _load_and_relate))
+        if work.features.source.from_dask:
+            futures = self._submit_all(work, pieces)
+            yield from in_order(lambda *_: futures.popleft(), work, pieces, len(pieces))
+            return
+        shared = self._share(work)
 
-        def submit(_: Any, piece: slice) -> _NamedFuture:
-            if task_of is None:
-                task = load_and_relate(shared, piece, work.least_held)
-            elif any(k in range(piece.start, piece.stop) for k in features.joint):
-                task = delayed(work(piece))  # its columns are in several chunks: read them here
-            else:
-                task = relate(shared, piece, task_of(work.columns(piece)), work.least_held)
-            names = [features.name(k) for k in (piece.start, piece.stop - 1)]
-            return _NamedFuture(self._client.compute(task, retries=_RETRIES), *names)
+        def submit(_: Any, piece: slice) -> Any:
+            options = {"retries": _RETRIES, "pure": False}
+            task = self._client.submit(_load_and_relate, shared, piece, work.least_held, **options)
+            return _NamedFuture(task, work, piece)
 
         window = _AHEAD * sum(self._client.nthreads().values())
-        yield from in_order(submit, work, pieces, window)  # type: ignore[arg-type]
+        yield from in_order(submit, work, pieces, window)
+
+    def _submit_all(self, work: StreamedPass, pieces: Sequence[slice]) -> deque[Any]:
+        """Submit the chunks of a Dask collection; return their futures."""
+        shared = self._share(work.without_source())
+        relate = require("dask", "dask").delayed(_relate, pure=False)
+        most = max(_LEAST_EACH, _TIMES_SHARE * work.n_held // max(1, len(pieces)))
+        values = [_task_of(work, piece) for piece in pieces]
+        tasks = [
+            relate(shared, piece, task, most)
+            for piece, task in zip(pieces, values, strict=True)
+            if task is not None
+        ]
+        submitted = deque(self._client.compute(tasks, retries=_RETRIES))
+        return deque(
+            _Here(work, piece) if task is None else _NamedFuture(submitted.popleft(), work, piece)
+            for piece, task in zip(pieces, values, strict=True)
+        )
 
     def _share(self, work: StreamedPass) -> Any:
         """Make the pass the value of a task, which any worker can carry out again."""
@@ -109,11 +126,26 @@ class Cluster:
                 )
 
 
+class _Here:
+    """A chunk that is loaded and related in this process, when its result is wanted."""
+
+    def __init__(self, work: StreamedPass, piece: slice) -> None:
+        self._work, self._piece = work, piece
+
+    def result(self) -> ChunkResult:
+        """Load the chunk and relate it."""
+        return self._work(self._piece)
+
+    def cancel(self) -> None:
+        """Give the chunk up, which has not begun."""
+
+
 class _NamedFuture:
     """The future of a chunk, which knows the names of its first and last feature."""
 
-    def __init__(self, future: Any, first: str, last: str) -> None:
-        self._future, self._first, self._last = future, first, last
+    def __init__(self, future: Any, work: StreamedPass, piece: slice) -> None:
+        self._future = future
+        self._first, self._last = (work.features.name(k) for k in (piece.start, piece.stop - 1))
 
     def result(self) -> ChunkResult:
         """Wait for the result; an error names the chunk."""
@@ -138,13 +170,20 @@ def _version() -> str:
     return __version__
 
 
+def _task_of(work: StreamedPass, piece: slice) -> Any | None:
+    """Return the task that makes the columns of a chunk; None if they are best loaded here."""
+    if any(k in range(piece.start, piece.stop) for k in work.features.joint):
+        return None  # columns of a joint feature are in several chunks
+    return work.features.source.delayed(work.columns(piece))
+
+
 def _load_and_relate(work: StreamedPass, piece: slice, least_held: float) -> ChunkResult:
     with single_threaded_blas():
         return work.relate(piece, work.load(piece), least_held)
 
 
-def _relate(work: StreamedPass, piece: slice, values: Any, least_held: float) -> ChunkResult:
+def _relate(work: StreamedPass, piece: slice, values: Any, most_held: int) -> ChunkResult:
     columns = work.columns(piece)
     names = [work.features.source.name(j) for j in range(columns.start, columns.stop)]
     with single_threaded_blas():
-        return work.relate(piece, ArraySource(values, names), least_held)
+        return work.relate(piece, ArraySource(values, names), most_held=most_held)

@@ -85,7 +85,8 @@ class StreamedPass:
         most = budget.held // (8 * self.features.n_samples)
         #: Upper bound on the relevance below which no column is worth holding any more.
         self.least_held = -np.inf
-        self._n_held = min(most, max(_LEAST_HELD, _HELD_EACH * n_exact)) if n_exact else 0
+        #: Most columns that are held.
+        self.n_held = min(most, max(_LEAST_HELD, _HELD_EACH * n_exact)) if n_exact else 0
 
     def blocks(self) -> list[slice]:
         """Cut the features into chunks, each of which is read at once."""
@@ -107,11 +108,17 @@ class StreamedPass:
         first = self.features.first[part]
         return slice(int(first[0]), int(first[-1]) + 1)
 
-    def relate(self, part: slice, loaded: Source, least_held: float | None = None) -> ChunkResult:
+    def relate(
+        self,
+        part: slice,
+        loaded: Source,
+        least_held: float | None = None,
+        most_held: int | None = None,
+    ) -> ChunkResult:
         """Relate the features of a chunk that is in memory.
 
-        Of its columns, those whose bounds exceed `least_held` are returned; by default what is
-        known from earlier chunks.
+        Of its columns, those whose bounds exceed `least_held` are returned, by default what is
+        known from earlier chunks; and of these the best `most_held`, by default all that fit.
         """
         least = self.least_held if least_held is None else least_held
         features, own = self.features, self._on(part, loaded)
@@ -123,7 +130,8 @@ class StreamedPass:
         in_order = np.argsort(np.append(single, joint), kind="stable")
         together = Screened.together(found).take(in_order)
         upper = together.upper[single - part.start]
-        held = np.argsort(-upper, kind="stable")[: self._n_held]
+        held = np.argsort(-upper, kind="stable")
+        held = held[: self.n_held if most_held is None else min(self.n_held, most_held)]
         held = np.sort(held[upper[held] > least])
         values = own.source.block(own.first[held]).T
         return ChunkResult(together, features.first[single[held]], upper[held], values)
@@ -174,10 +182,10 @@ class StreamedPass:
             values = dict(zip(columns, part.values, strict=True))
             bounds |= dict(zip(columns, part.upper.tolist(), strict=True))
             # forget the others at once, so that memory does not grow with the table
-            best = sorted(bounds, key=bounds.__getitem__, reverse=True)[: self._n_held]
+            best = sorted(bounds, key=bounds.__getitem__, reverse=True)[: self.n_held]
             held = {j: held[j] if j in held else values[j].copy() for j in best}
             bounds = {j: bounds[j] for j in best}
-            if best and len(best) == self._n_held:
+            if best and len(best) == self.n_held:
                 self.least_held = bounds[best[-1]]
         source = HeldColumns(self.features.source, held)
         return Screened.together(found), replace(self.features, source=source)

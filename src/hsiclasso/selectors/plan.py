@@ -113,7 +113,7 @@ def plan(
         n_passes,
         len(chunks),
         n_passes * source.n_bytes,
-        resident_bytes() + inputs.budget.bound(inputs.features.n_features),
+        resident_bytes() + source.bytes_to_come + inputs.budget.bound(inputs.features.n_features),
         seconds,
         loading / max(loading + relating, 1e-12),
         n_threads,
@@ -137,12 +137,10 @@ def _try_chunks(streamed: StreamedPass, chunks: list[slice]) -> tuple[float, flo
 
 
 def _n_threads(selector: Any, inputs: Inputs) -> int:
-    client = as_resources(selector.resources).client
+    client = as_resources(selector.resources).connected(inputs.features.source)
     if client is None:
         return inputs.budget.n_threads
-    from hsiclasso.dependence.cluster import connect
-
-    return max(1, int(sum(connect(client).nthreads().values())))
+    return max(1, int(sum(client.nthreads().values())))
 
 
 def _neighbour_passes(selector: Any, inputs: Inputs) -> int:

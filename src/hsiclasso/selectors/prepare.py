@@ -97,6 +97,10 @@ def prepare(
 ) -> Inputs:
     """Check everything, and say what is selected from."""
     check_options(options)
+    resources, n_threads = as_resources(options.resources), effective_n_jobs(options.n_jobs)
+    limit = resources.bytes_allowed
+    source.limit_memory(None if limit is None else limit // 2)
+    table = source.bytes_to_come  # before covariates are read, which may load it
     weights = _check_weights(sample_weight, source.n_samples)
     use = None if weights is None else weights > 0
     target = as_target(options.target).prepare(y, source.n_samples, use)
@@ -113,14 +117,14 @@ def prepare(
     solver = choose_solver(options.solver, penalty.penalty, by_groups=goal.n_groups is not None)
     subtract = bool(known.names) and asked.method == "subtract"
     n_dropped = source.n_samples - used.n_samples
-    resources, n_threads = as_resources(options.resources), effective_n_jobs(options.n_jobs)
-    budget = Budget.within(resources.bytes_allowed, used.n_samples, features.n_features, n_threads)
+    table = source.bytes_to_come if limit is None else table  # what is free then changes, too
+    budget = Budget.within(limit, used.n_samples, features.n_features, n_threads, table)
     made_for = None
     if resources.checkpoint is not None:
         made_for = _fingerprints(options, used, y, weights, known)
     return Inputs(
         features, target, known, subtract, as_measure(options.measure), penalty, goal, solver,
-        n_dropped, budget, resources.runner(budget.n_threads, made_for),
+        n_dropped, budget, resources.runner(used, budget.n_threads, made_for),
     )  # fmt: skip
 
 

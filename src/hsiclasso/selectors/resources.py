@@ -9,6 +9,8 @@ from typing import Any, Self
 
 from hsiclasso._memory import as_bytes
 from hsiclasso._options import Option
+from hsiclasso.data import Source
+from hsiclasso.data.dask import current_client
 from hsiclasso.dependence import Runner, Threads
 from hsiclasso.errors import InvalidInputError
 
@@ -21,15 +23,16 @@ class Resources(Option):
     Parameters
     ----------
     memory_limit : int or str, default=None
-        Bytes that a selection may use beside the table and the libraries, such as ``"2GB"``. None
-        is half of the memory that is free.
+        Bytes that a selection may use beside the libraries and a table that is in memory already,
+        such as ``"2GB"``. None is half of the memory that is free.
     checkpoint : path-like, default=None
         Folder in which finished chunks of columns are kept. A selection that was interrupted
         continues there, with the same result. The folder is refused if the table, the target or the
         settings have changed.
     client : distributed.Client or str, default=None
         Dask cluster, or the address of its scheduler, that runs the pass over the table. Only
-        results and the columns that may be selected come back.
+        results and the columns that may be selected come back. None is the current client of
+        Dask if the table is a Dask collection, and threads of this process for other tables.
 
     Examples
     --------
@@ -73,13 +76,24 @@ class Resources(Option):
         """Memory limit in bytes."""
         return None if self.memory_limit is None else as_bytes("memory_limit", self.memory_limit)
 
-    def runner(self, n_threads: int, made_for: Mapping[str, str] | None = None) -> Runner:
+    def connected(self, source: Source) -> Any | None:
+        """Return the client that runs the pass over a table; None if threads do."""
+        if self.client is None:
+            return current_client() if source.from_dask else None
+        from hsiclasso.dependence.cluster import connect
+
+        return connect(self.client)
+
+    def runner(
+        self, source: Source, n_threads: int, made_for: Mapping[str, str] | None = None
+    ) -> Runner:
         """Return what runs the pass; `made_for` has the fingerprints for a checkpoint."""
         runner: Runner = Threads(n_threads)
-        if self.client is not None:
-            from hsiclasso.dependence.cluster import Cluster, connect
+        client = self.connected(source)
+        if client is not None:
+            from hsiclasso.dependence.cluster import Cluster
 
-            runner = Cluster(connect(self.client))
+            runner = Cluster(client)
         if self.checkpoint is not None and made_for is not None:
             from hsiclasso.dependence.checkpoint import Checkpoint
 
