@@ -111,11 +111,9 @@ def plan(
     reading = first + n_passes * one_pass.reading / n_threads
     seconds = reading + n_passes * one_pass.relating / n_threads
     share = reading / max(seconds, 1e-12)
-    advice = (
-        []
-        if needed is None
-        else [f"{needed.sentence} With this, reading takes {_duration(reading)}."]
-    )
+    advice = _advice(selector, inputs, seconds, share > _MOSTLY_READING)
+    if needed is not None:
+        advice.insert(0, f"{needed.sentence} With this, reading takes about {_duration(reading)}.")
     return Plan(
         source.n_samples,
         inputs.features.n_features,
@@ -126,7 +124,7 @@ def plan(
         seconds,
         share,
         n_threads,
-        (*advice, *_advice(selector, inputs, seconds, share > _MOSTLY_READING)),
+        tuple(advice),
     )
 
 
