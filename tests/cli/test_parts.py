@@ -111,6 +111,19 @@ def test_plan(file):
     assert json.loads(answer("plan", file, "-t", "y", "--json"))["n_features"] == 30
 
 
+def test_plan_of_a_store_in_chunks_of_rows(tmp_path, monkeypatch):
+    zarr = pytest.importorskip("zarr")
+    monkeypatch.setattr("hsiclasso.data.stored._SMALL_BYTES", 0)
+    monkeypatch.setattr("hsiclasso.dependence.budget._CHUNK", 5000)
+    X = np.random.default_rng(0).random((80, 60))
+    group = zarr.create_group(tmp_path / "t.zarr")
+    group.create_array("X", data=X, chunks=(10, 60))
+    group.create_array("y", data=X[:, 3])
+    made = json.loads(answer("plan", tmp_path / "t.zarr", "-t", "y", "--json"))
+    assert made["bytes_read"] == (2 + made["n_passes"]) * X.nbytes
+    assert "10 samples x 60 features, and is re-chunked once" in made["advice"][0]
+
+
 def test_no_scheduler(file, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("hsiclasso.dependence.cluster._PATIENCE", 0.5)

@@ -159,6 +159,24 @@ def test_rows_that_do_not_fit_are_announced(tmp_path, caplog, rng):
     assert f"all rows are read {len(chunks)} times. Store it as a CSC matrix" in caplog.text
 
 
+def test_rows_that_do_not_fit_are_not_read_for_a_plan(tmp_path, caplog, monkeypatch, rng):
+    monkeypatch.setattr(sparse_store, "_PIECE", 100)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    file = write(tmp_path / "x.h5", table(rng, (200, 50)), "csr")
+    source = StoredRows(file, None, file.n_stored * file.entry_bytes // 3)
+    needed = source.preparation(1000)
+    assert not caplog.text
+    assert "_counts" not in source.__dict__  # for which all rows are read
+    assert "all rows are read 10 times. Store it as a CSC matrix" in needed.sentence
+    assert needed.each_pass.n_bytes == 10 * source.n_bytes
+    assert needed.once.n_bytes == 4 * source.n_stored
+    assert needed.each_pass.seconds > needed.once.seconds > 0
+    assert len(needed.stand_in.chunks(1000)) == 10
+    assert needed.stand_in.load(slice(0, 4)).stored(slice(None)) is not None
+    assert 9 <= len(source.chunks(1000)) <= 13  # columns differ in their entries
+    assert StoredRows(file, None, 10**9).preparation(1000) is None
+
+
 @given(st.integers(0, 2**31), st.integers(1, 40), st.integers(1, 15), st.floats(0, 1))
 def test_any_rows_become_columns(tmp_path_factory, seed, n, d, density):
     rng = np.random.default_rng(seed)

@@ -6,14 +6,17 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from hsiclasso import HSICLasso, InvalidInputError, Resources, make_data1, plan
+from hsiclasso import HSICLasso, InvalidInputError, RechunkWarning, Resources, make_data1, plan
 from hsiclasso._memory import as_bytes, free_bytes, in_words, resident_bytes
+from hsiclasso.data import as_source
 from hsiclasso.data.sparse_store import CompressedFile, StoredRows, sparse_source
 from hsiclasso.data.store import Store
 from hsiclasso.dependence.budget import Budget
@@ -58,6 +61,86 @@ def test_long_work_gets_advice(file, monkeypatch):
     made = plan(HSICLasso(5), np.load(file, mmap_mode="r"), np.arange(200.0))
     assert any("checkpoint" in line for line in made.advice)
     assert any("cluster" in line for line in made.advice)
+
+
+@pytest.fixture
+def small_chunks(tmp_path, monkeypatch):
+    """Chunks of few bytes, so that small tables count as large; a folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr("hsiclasso.data.stored._SMALL_BYTES", 0)
+    monkeypatch.setattr("hsiclasso.dependence.budget._CHUNK", 200 * 4 * 10)
+    return folder
+
+
+def stored(file, folder, chunks):
+    zarr = pytest.importorskip("zarr")
+    return zarr.create_array(folder.parent / "X.zarr", data=np.load(file), chunks=chunks)
+
+
+def test_a_plan_re_chunks_nothing(file, small_chunks, recwarn):
+    X = stored(file, small_chunks, (20, 500))
+    y = np.asarray(X[:, 3]) ** 2
+    weights = np.arange(200) > 0  # a sample is left out
+    size = 200 * 500 * 4
+    for selector in (HSICLasso(5), HSICLasso(5, joint={"both": ["x1", "x9"]}, exclude=["x7"])):
+        made = plan(selector, X, y, sample_weight=weights)
+        assert made.bytes_read == 3 * size  # read, written, and read again
+        assert made.n_samples == 199
+        assert made.seconds > 0
+        assert 0 < made.reading_share < 1
+        (advice,) = [line for line in made.advice if "re-chunked" in line]
+        assert "400.0 kB are read, and as much is written to" in advice
+        assert "With this, reading takes about" in advice
+        assert advice in str(made)
+        assert json.loads(json.dumps(made.to_dict()))["advice"][0] == advice
+    assert not list(small_chunks.iterdir())
+    assert not recwarn.list
+    assert plan(HSICLasso(5, n_neighbors=2), X, y).bytes_read == 4 * size  # one pass more
+
+
+def test_the_chunks_of_a_plan_are_those_of_a_fit(file, small_chunks):
+    X = stored(file, small_chunks, (20, 500))
+    source, y = as_source(X), np.arange(200.0)
+    made = plan(HSICLasso(5), source, y)
+    with pytest.warns(RechunkWarning):
+        assert len(source.chunks(200 * 4 * 10)) == made.n_chunks
+    assert not any("re-chunked" in line for line in plan(HSICLasso(5), source, y).advice)
+
+
+def test_columns_need_no_preparation(file, small_chunks):
+    X = stored(file, small_chunks, (200, 10))
+    made = plan(HSICLasso(5), X, np.asarray(X[:, 3]) ** 2)
+    assert made.bytes_read == 200 * 500 * 4
+    assert not any("re-chunked" in line for line in made.advice)
+
+
+def test_a_full_disk_is_found_by_a_plan(file, small_chunks, monkeypatch):
+    X = stored(file, small_chunks, (20, 500))
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=10))
+    with pytest.raises(InvalidInputError, match="must be re-chunked"):
+        plan(HSICLasso(5), X, np.arange(200.0))
+
+
+def test_rows_that_are_read_several_times(tmp_path, monkeypatch, rng):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    X = sparse.random_array((300, 40), density=0.3, format="csr", rng=rng)
+    with h5py.File(tmp_path / "X.h5", "w") as group:
+        for name in ("data", "indices", "indptr"):
+            group[name] = getattr(X, name)
+    matrix = CompressedFile(Store(str(tmp_path / "X.h5")), "", "csr", X.shape)
+    # a range for the one thread, and one that is read ahead
+    limit = 2 * matrix.n_stored * matrix.entry_bytes // 5 + 40
+    source = sparse_source(matrix, memory_limit=limit)
+    y = X[:, [3]].toarray().ravel()
+    made = plan(HSICLasso(3), source, y)
+    assert made.n_chunks == 5
+    assert made.bytes_read == 5 * source.n_bytes + 4 * matrix.n_stored
+    assert "all rows are read 5 times" in made.advice[0]
+    monkeypatch.setattr("hsiclasso.selectors.plan._MOST_TIMES", 0)  # one column of each chunk
+    assert plan(HSICLasso(3), source, y).seconds > 0
 
 
 @pytest.mark.parametrize(

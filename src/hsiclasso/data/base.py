@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray, IntArray
 from hsiclasso.data.fingerprint import hash_of
+
+if TYPE_CHECKING:
+    from hsiclasso.data.preparation import Preparation
 
 __all__ = [
     "Kind",
@@ -21,6 +26,7 @@ __all__ = [
     "WrappedSource",
     "adjacent",
     "as_positions",
+    "cut",
 ]
 
 #: What a column holds.
@@ -123,11 +129,14 @@ class Source:
 
     def chunks(self, size: int) -> list[slice]:
         """Cut the columns into chunks of about `size` bytes, each of which `load` reads at once."""
-        width = max(1, size * self.n_features // max(1, self.n_bytes))
-        return [
-            slice(start, min(start + width, self.n_features))
-            for start in range(0, self.n_features, width)
-        ]
+        return cut(self.n_features, size * self.n_features // max(1, self.n_bytes))
+
+    def preparation(self, size: int) -> Preparation | None:
+        """Say what must be done before chunks of `size` bytes can be read; None if nothing.
+
+        Reads little, and does nothing of it.
+        """
+        return None
 
     def load(self, columns: slice) -> Source:
         """Read adjacent columns into memory, if they are not there: a table of these columns.
@@ -174,9 +183,7 @@ class Source:
 
     def runs(self) -> Iterator[slice]:
         """Cut the columns into runs that are cheap to read at once."""
-        step = max(1, _RUN_ENTRIES // max(1, self.n_samples))
-        for start in range(0, self.n_features, step):
-            yield slice(start, min(start + step, self.n_features))
+        yield from cut(self.n_features, _RUN_ENTRIES // max(1, self.n_samples))
 
 
 class NamesOf(Sequence[str]):
@@ -254,6 +261,15 @@ class WrappedSource(Source):
         """Cut the columns into chunks of about `size` bytes, each of which `load` reads at once."""
         return self._source.chunks(size)
 
+    def preparation(self, size: int) -> Preparation | None:
+        """Say what must be done before chunks of `size` bytes can be read; None if nothing."""
+        below = self._source.preparation(size)
+        if below is None:
+            return None
+        made = copy(self)
+        made._source = below.stand_in
+        return replace(below, stand_in=made)
+
     def load(self, columns: slice) -> Source:
         """Read adjacent columns into memory, if they are not there: a table of these columns."""
         return self._source.load(columns)
@@ -279,6 +295,18 @@ class WrappedSource(Source):
     def identity(self) -> str:
         """Return a fingerprint of the table."""
         return self._source.identity()
+
+
+def cut(n_columns: int, width: int) -> list[slice]:
+    """Cut columns into chunks of the same width, one column at least.
+
+    Examples
+    --------
+    >>> cut(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, width)
+    return [slice(start, min(n_columns, start + step)) for start in range(0, n_columns, step)]
 
 
 def as_positions(columns: Columns, n_features: int) -> IntArray:

@@ -15,7 +15,8 @@ from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Kind, Source, as_positions
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledSource
-from hsiclasso.data.rechunk import READ_BYTES, Panels, panel_edges, rechunk
+from hsiclasso.data.preparation import Preparation
+from hsiclasso.data.rechunk import READ_BYTES, Panels, Rechunking, panel_edges
 from hsiclasso.data.sources import ArraySource, UniformSource
 from hsiclasso.data.stored import check_array_form, join_chunks, whole_chunks
 from hsiclasso.errors import InvalidInputError, require
@@ -233,18 +234,27 @@ class DaskSource(UniformSource):
         starts = [a + edge for a, own in zip(self._edges, edges, strict=False) for edge in own[:-1]]
         return [*starts, self.n_features]
 
+    def preparation(self, size: int) -> Preparation | None:
+        """Say what making a temporary copy costs, if the array must be re-chunked."""
+        if self._panels is not None or not self._must_be_rechunked:
+            return None
+        return self._rechunking().preparation(self, self.chunks(size))
+
+    def _rechunking(self) -> Rechunking:
+        """Return the way to panels of columns on which each block is computed once."""
+        high, wide = max(self._array.chunks[0]), max(self._array.chunks[1])
+        most = max(high, READ_BYTES // max(1, wide * self._dtype.itemsize))
+        rows = join_chunks([0, *np.cumsum(self._array.chunks[0]).tolist()], most)
+        columns = [slice(a, b) for a, b in itertools.pairwise(self._edges)]
+        blocks = list(itertools.product(rows, columns))
+        return Rechunking(
+            self._array, self._fitting_edges(), blocks, "X (a Dask array)", (high, wide)
+        )
+
     def _rechunk(self) -> None:
-        """Compute every block of the array once, into a file of panels of columns."""
         with self._lock:
             if self._panels is None:
-                high, wide = max(self._array.chunks[0]), max(self._array.chunks[1])
-                most = max(high, READ_BYTES // max(1, wide * self._dtype.itemsize))
-                rows = join_chunks([0, *np.cumsum(self._array.chunks[0]).tolist()], most)
-                columns = [slice(a, b) for a, b in itertools.pairwise(self._edges)]
-                self._panels = rechunk(
-                    self._array, self._fitting_edges(), itertools.product(rows, columns),
-                    "X (a Dask array)", (high, wide),
-                )  # fmt: skip
+                self._panels = self._rechunking().run()
 
 
 def _open_frame(frame: Any) -> Source:

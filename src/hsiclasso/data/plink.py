@@ -17,6 +17,7 @@ from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.layout import Roles
 from hsiclasso.data.sources import UniformSource
+from hsiclasso.data.stored import even_chunks
 from hsiclasso.data.variants import Variants, read_people, read_variants
 from hsiclasso.errors import InvalidInputError, require
 
@@ -26,8 +27,6 @@ __all__ = ["Genotypes", "PlinkSource", "read_plink", "refuse_other_genotypes"]
 _MISSING = 3
 #: The first bytes of a .bed file, and the one that says that variants follow each other.
 _MAGIC, _BY_VARIANT = b"\x6c\x1b", b"\x01"
-#: A table has at least this many chunks, if it has enough variants, so that threads share them.
-_LEAST_CHUNKS = 8
 #: Other files with genotypes, or a part of them.
 _OTHERS = (".pgen", ".pvar", ".psam", ".ped", ".map", ".vcf", ".bcf", ".bgen")
 
@@ -99,9 +98,7 @@ class PlinkSource(UniformSource):
 
     def chunks(self, size: int) -> list[slice]:
         """Cut the variants into chunks of about `size` bytes, one byte for each call."""
-        d = self.n_features
-        width = max(1, min(size // self.n_samples, -(-d // _LEAST_CHUNKS)))
-        return [slice(start, min(d, start + width)) for start in range(0, d, width)]
+        return even_chunks(self.n_features, size // self.n_samples)
 
     def load(self, columns: slice) -> Source:
         """Read adjacent variants into memory, as they are stored."""

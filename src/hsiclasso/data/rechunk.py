@@ -13,16 +13,20 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hsiclasso._memory import in_words
+from hsiclasso.data.base import Source
 from hsiclasso.data.places import forget_pages
+from hsiclasso.data.preparation import PLAIN_RATE, Cost, Preparation, StandIn, time_parts
 from hsiclasso.errors import InvalidInputError, RechunkWarning
 
-__all__ = ["READ_BYTES", "Panels", "chunk_blocks", "panel_edges", "rechunk"]
+__all__ = ["READ_BYTES", "Panels", "Rechunking", "chunk_blocks", "panel_edges"]
 
 #: Rows and columns of a part of an array.
 Block = tuple[slice, slice]
@@ -76,10 +80,9 @@ def panel_edges(n_features: int, together: int, width: int) -> list[int]:
     return [*edges, n_features]
 
 
-def rechunk(
-    array: Any, edges: Sequence[int], blocks: Iterable[Block], where: str, chunks: tuple[int, int]
-) -> Panels:
-    """Write an array to a temporary file by panels; each block of it is read once.
+@dataclass(frozen=True)
+class Rechunking:
+    """The way from an array to panels in a temporary file; each block of it is read once.
 
     Parameters
     ----------
@@ -87,60 +90,95 @@ def rechunk(
         Read by slices of rows and columns.
     edges : sequence of int
         First columns of the panels, and the number of columns.
-    blocks : iterable of pairs of slices
+    blocks : sequence of pairs of slices
         Rows and columns to read at once, such as those of `chunk_blocks`. A panel is in the columns
         of one block.
     where : str
         What the array is called.
     chunks : tuple of int
         Rows and columns of a chunk of the store, for the warning.
-
-    Returns
-    -------
-    Panels
-        The file is deleted with it, at the latest at the end of the process.
-
-    Warns
-    -----
-    RechunkWarning
-        Before the work begins: how much is read and written, and where.
     """
-    n, d = (int(size) for size in array.shape)
-    dtype = np.dtype(array.dtype)
-    folder = tempfile.gettempdir()
-    _announce(where, n * d * dtype.itemsize, folder, chunks)
-    handle, path = tempfile.mkstemp(".panels", "hsiclasso-", folder)
-    os.close(handle)
-    try:
-        with open(path, "wb") as file:
-            for rows, columns in blocks:
-                _write(file, np.asarray(array[rows, columns]), rows.start, columns, edges, n)
-                if isinstance(array, np.ndarray):
-                    forget_pages(array)
-    except BaseException:  # an interrupt too
-        Path(path).unlink(missing_ok=True)
-        raise
-    panels = Panels(path, (n, d), dtype, edges)
-    weakref.finalize(panels, Path(path).unlink, missing_ok=True)
-    return panels
 
+    array: Any
+    edges: Sequence[int]
+    blocks: Sequence[Block]
+    where: str
+    chunks: tuple[int, int]
 
-def _announce(where: str, size: int, folder: str, chunks: tuple[int, int]) -> None:
-    """Say what it costs; raise if there is no room."""
-    free = shutil.disk_usage(folder).free
-    what = f"{where} is stored in chunks of {chunks[0]:,} samples x {chunks[1]:,} features"
-    remedy = "store it in chunks of all samples and some features to avoid this"
-    if free < size:
-        raise InvalidInputError(
-            f"{what} and must be re-chunked to be read by features. This needs {_words(size)} in "
-            f"{folder}, which has {_words(free)}: set TMPDIR to a larger folder, or {remedy}."
+    def run(self) -> Panels:
+        """Write the panels.
+
+        Returns
+        -------
+        Panels
+            The file is deleted with it, at the latest at the end of the process.
+
+        Warns
+        -----
+        RechunkWarning
+            Before the work begins: how much is read and written, and where.
+        """
+        n, d = (int(size) for size in self.array.shape)
+        warnings.warn(self.sentence(), RechunkWarning, stacklevel=4)
+        handle, path = tempfile.mkstemp(".panels", "hsiclasso-", tempfile.gettempdir())
+        os.close(handle)
+        try:
+            with open(path, "wb") as file:
+                for rows, columns in self.blocks:
+                    _write(file, self._read((rows, columns)), rows.start, columns, self.edges, n)
+        except BaseException:  # an interrupt too
+            Path(path).unlink(missing_ok=True)
+            raise
+        panels = Panels(path, (n, d), np.dtype(self.array.dtype), self.edges)
+        weakref.finalize(panels, Path(path).unlink, missing_ok=True)
+        return panels
+
+    def preparation(self, source: Source, chunks: Sequence[slice]) -> Preparation:
+        """Say what it costs, without doing it.
+
+        Parameters
+        ----------
+        source : Source
+            The table of the array.
+        chunks : sequence of slice
+            The chunks that it will have.
+        """
+        sentence, size = self.sentence(), self._n_bytes
+        parts, seconds = time_parts(self._read, self.blocks)
+        seconds *= size / max(1, sum(part.nbytes for part in parts))
+        once = Cost(2 * size, seconds + size / PLAIN_RATE)
+        each_pass = Cost(source.n_bytes, source.n_bytes / PLAIN_RATE)
+        return Preparation(sentence, once, each_pass, StandIn(source, chunks, parts[0]))
+
+    def sentence(self) -> str:
+        """Say what is done and what it costs; raise if there is no room."""
+        folder, size = tempfile.gettempdir(), self._n_bytes
+        free = shutil.disk_usage(folder).free
+        high, wide = self.chunks
+        what = f"{self.where} is stored in chunks of {high:,} samples x {wide:,} features"
+        remedy = "store it in chunks of all samples and some features to avoid this"
+        if free < size:
+            raise InvalidInputError(
+                f"{what} and must be re-chunked to be read by features. This needs "
+                f"{in_words(size)} in {folder}, which has {in_words(free)}: set TMPDIR to a larger "
+                f"folder, or {remedy}."
+            )
+        return (
+            f"{what}, and is re-chunked once to be read by features: {in_words(size)} are read, "
+            f"and as much is written to {folder} until the table is not needed any more; {remedy}."
         )
-    warnings.warn(
-        f"{what}, and is re-chunked once to be read by features: {_words(size)} are read, and as "
-        f"much is written to {folder} until the table is not needed any more; {remedy}.",
-        RechunkWarning,
-        stacklevel=4,
-    )
+
+    @property
+    def _n_bytes(self) -> int:
+        n, d = (int(size) for size in self.array.shape)
+        return n * d * int(np.dtype(self.array.dtype).itemsize)
+
+    def _read(self, block: Block) -> np.ndarray[Any, Any]:
+        part = np.asarray(self.array[block])
+        if isinstance(self.array, np.ndarray):
+            part = part.copy()
+            forget_pages(self.array)
+        return part
 
 
 def chunk_blocks(shape: tuple[int, int], chunks: tuple[int, int], itemsize: int) -> Iterator[Block]:
@@ -169,11 +207,3 @@ def _write(
                 f"{file.name} cannot be written while a table is re-chunked ({error}): set TMPDIR "
                 "to a folder with more space."
             ) from error
-
-
-def _words(size: int) -> str:
-    """Return a number of bytes in words."""
-    for unit, name in ((2**30, "GB"), (2**20, "MB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return f"{size:,} bytes"

@@ -19,12 +19,14 @@ from typing import Any, Literal, NoReturn, TypeVar
 import numpy as np
 from scipy import sparse
 
-from hsiclasso._memory import free_bytes
+from hsiclasso._memory import free_bytes, in_words
 from hsiclasso._types import Columns, FloatArray, IntArray
-from hsiclasso.data.base import Source, Stored, as_positions
+from hsiclasso.data.base import Source, Stored, as_positions, cut
 from hsiclasso.data.fingerprint import hash_of
+from hsiclasso.data.preparation import Cost, Preparation, StandIn, time_parts
 from hsiclasso.data.sources import SparseSource, UniformSource
 from hsiclasso.data.store import Store
+from hsiclasso.data.stored import LEAST_CHUNKS
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["CompressedFile", "StoredColumns", "StoredRows", "sparse_source"]
@@ -36,8 +38,6 @@ _Piece = tuple[int, IntArray, Array, Array]
 
 #: Entries that are read at once.
 _PIECE = 1 << 21
-#: A table has at least this many chunks, so that threads share them.
-_LEAST_CHUNKS = 8
 #: Largest number of entries of a matrix with 32-bit indices.
 _MOST_ENTRIES = np.iinfo(np.int32).max
 
@@ -103,6 +103,18 @@ class CompressedFile:
         indptr = self.indptr[start : stop + 1]
         values = self._read("data", start, stop)
         return start, indptr - indptr[0], self.indices(start, stop), values
+
+    def matrix(self, ends: tuple[int, int]) -> Any:
+        """Read some adjacent rows (CSR) or columns (CSC) as a sparse array."""
+        start, indptr, indices, values = self.part(*ends)
+        by_rows, n_parts = self.form == "csr", ends[1] - start
+        length = self.shape[1 if by_rows else 0]
+        if indices.size and not (indices.min() >= 0 and indices.max() < length):
+            _refuse_index(self)
+        parts = (values, indices, indptr.astype(np.int32))
+        if by_rows:
+            return sparse.csr_array(parts, shape=(n_parts, length))
+        return sparse.csc_array(parts, shape=(length, n_parts))
 
     def _read(self, name: str, start: int, stop: int) -> Array:
         with self.store.open(self.key) as group:
@@ -214,7 +226,7 @@ class StoredColumns(_StoredSparse):
 
     def chunks(self, size: int) -> list[slice]:
         """Cut the columns into chunks of about `size` bytes, each of which is one read."""
-        entries = min(size // self._file.entry_bytes, -(-self.n_stored // _LEAST_CHUNKS))
+        entries = min(size // self._file.entry_bytes, -(-self.n_stored // LEAST_CHUNKS))
         return [slice(*ends) for ends in self._file.cuts(max(1, entries))]
 
     def gather(self, columns: IntArray) -> Any:
@@ -227,11 +239,7 @@ class StoredColumns(_StoredSparse):
 
     def _run(self, start: int, stop: int) -> Any:
         """Read adjacent columns."""
-        _, indptr, rows, values = self._file.part(start, stop)
-        if rows.size and not (rows.min() >= 0 and rows.max() < self.n_samples):
-            _refuse_index(self._file)
-        shape = (self.n_samples, stop - start)
-        return sparse.csc_array((values, rows, indptr.astype(np.int32)), shape=shape)
+        return self._file.matrix((start, stop))
 
 
 class StoredRows(_StoredSparse):
@@ -299,13 +307,33 @@ class StoredRows(_StoredSparse):
         """Cut the columns into chunks; if they do not fit in memory, as few as possible."""
         if self.in_memory:
             return super().chunks(size)
-        ranges = self._ranges
-        logging.getLogger("hsiclasso").warning(
-            "%s (%s) is stored by rows, and its columns do not fit in %.3g GB of memory: all rows "
-            "are read %d times. Store it as a CSC matrix to read everything once.",
-            self._file.store, self._file.key, self._budget / 1e9, len(ranges),
-        )  # fmt: skip
-        return ranges
+        logging.getLogger("hsiclasso").warning("%s", self._sentence(len(self._ranges)))
+        return self._ranges
+
+    def preparation(self, size: int) -> Preparation | None:
+        """Say what reading all rows several times costs, if the columns do not fit in memory."""
+        if self.in_memory:
+            return None
+        n_scans = -(-self.n_stored // self._entries)
+        # compressing columns takes about as long as moving entries to them
+        parts, seconds = time_parts(
+            lambda ends: self._file.matrix(ends).tocsc(), self._file.cuts(_PIECE)
+        )
+        scan = seconds * self.n_stored / max(1, sum(part.nnz for part in parts))
+        index = 4 * self.n_stored
+        return Preparation(
+            self._sentence(n_scans),
+            Cost(index, scan * index / self.n_bytes),  # entries are counted first
+            Cost(n_scans * self.n_bytes, n_scans * scan),
+            StandIn(self, cut(self.n_features, -(-self.n_features // n_scans)), parts[0]),
+        )
+
+    def _sentence(self, n_scans: int) -> str:
+        return (
+            f"{self._file.store} ({self._file.key}) is stored by rows, and its columns do not fit "
+            f"in {in_words(self._budget)} of memory: all rows are read {n_scans} times. Store it "
+            "as a CSC matrix to read everything once."
+        )
 
     def runs(self) -> Iterator[slice]:
         """Cut the columns into runs; if they do not fit in memory, as few as possible."""
@@ -314,9 +342,14 @@ class StoredRows(_StoredSparse):
     @cached_property
     def _ranges(self) -> list[slice]:
         """Ranges of columns that fit in memory, one for each thread and one that is read ahead."""
-        entries = self._budget // ((1 + (os.cpu_count() or 1)) * self._file.entry_bytes)
         ends = np.concatenate([[0], np.cumsum(self._counts)])
-        return [slice(*part) for part in _cuts(ends, min(_MOST_ENTRIES, max(1, entries)))]
+        return [slice(*part) for part in _cuts(ends, self._entries)]
+
+    @property
+    def _entries(self) -> int:
+        """Most entries of a range."""
+        entries = self._budget // ((1 + (os.cpu_count() or 1)) * self._file.entry_bytes)
+        return min(_MOST_ENTRIES, max(1, entries))
 
     @cached_property
     def _counts(self) -> IntArray:

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import NamesOf, Source, WrappedSource, as_positions
+from hsiclasso.data.base import NamesOf, Source, WrappedSource, as_positions, cut
 from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.places import Transposed, copy_columns, opener, stored_path
+from hsiclasso.data.preparation import Preparation
 from hsiclasso.data.reading import reading
-from hsiclasso.data.rechunk import Panels, chunk_blocks, panel_edges, rechunk
+from hsiclasso.data.rechunk import Panels, Rechunking, chunk_blocks, panel_edges
 from hsiclasso.data.sources import ArraySource, UniformSource
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
+    "LEAST_CHUNKS",
     "HeldColumns",
     "Outline",
     "StoredArray",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 #: A table has at least this many chunks, if it has enough columns, so that threads share them.
-_LEAST_CHUNKS = 8
+LEAST_CHUNKS = 8
 #: A chunk may be this many times larger than asked.
 _MOST_TIMES = 4
 #: Arrays of at most this many bytes are not worth re-chunking: their chunks are read as they are.
@@ -118,7 +120,7 @@ class StoredArray(UniformSource):
         if self._panels is not None or self.n_bytes <= max(_SMALL_BYTES, _MOST_TIMES * size):
             return False
         if self._in_rows:
-            run = max(1, size // column) * self._dtype.itemsize
+            run = self._width(size) * self._dtype.itemsize
             return self.n_bytes > _CACHED_BYTES and run < min(
                 _SHORT_RUN, self.n_features * self._dtype.itemsize
             )
@@ -129,25 +131,39 @@ class StoredArray(UniformSource):
 
         Makes a temporary copy of the array first, if it must be re-chunked.
         """
-        column = max(1, self.n_samples * self._dtype.itemsize)
-        width = max(1, size // column)
+        width = self._width(size)
         if self.must_be_rechunked(size):
             self._rechunk(width)
         if self._panels is not None:
             return whole_chunks(self._panels.edges, width)
         return even_chunks(self.n_features, width, self._together[1])
 
+    def preparation(self, size: int) -> Preparation | None:
+        """Say what making a temporary copy costs, if the array must be re-chunked."""
+        if not self.must_be_rechunked(size):
+            return None
+        width = self._width(size)
+        work = self._rechunking(width)
+        with reading(self._where, "an array"):
+            return work.preparation(self, whole_chunks(work.edges, width))
+
+    def _width(self, size: int) -> int:
+        """Number of columns of about `size` bytes."""
+        return max(1, size // max(1, self.n_samples * self._dtype.itemsize))
+
+    def _rechunking(self, width: int) -> Rechunking:
+        shape = (self.n_samples, self.n_features)
+        together = (1, self.n_features) if self._in_rows else self._together
+        edges = panel_edges(self.n_features, together[1], width)
+        blocks = list(chunk_blocks(shape, together, self._dtype.itemsize))
+        return Rechunking(self._array, edges, blocks, self._where, together)
+
     def _rechunk(self, width: int) -> None:
-        array, (high, wide) = self._array, self._together
+        work = self._rechunking(width)
         with self._lock:
             if self._panels is None:
-                if self._in_rows:
-                    high, wide = 1, self.n_features
-                edges = panel_edges(self.n_features, wide, width)
-                shape = (self.n_samples, self.n_features)
-                blocks = chunk_blocks(shape, (high, wide), self._dtype.itemsize)
                 with reading(self._where, "an array"):
-                    self._panels = rechunk(array, edges, blocks, self._where, (high, wide))
+                    self._panels = work.run()
 
     def load(self, columns: slice) -> Source:
         """Read adjacent columns into memory, with the dtype of the store."""
@@ -205,9 +221,8 @@ def check_array_form(array: Any, where: str) -> None:
 
 def even_chunks(n_features: int, width: int, together: int = 1) -> list[slice]:
     """Cut columns into chunks of about `width`, several at least, in multiples of `together`."""
-    wanted = min(width, -(-n_features // _LEAST_CHUNKS))
-    step = together * max(1, wanted // together)
-    return [slice(start, min(n_features, start + step)) for start in range(0, n_features, step)]
+    wanted = min(width, -(-n_features // LEAST_CHUNKS))
+    return cut(n_features, together * max(1, wanted // together))
 
 
 def whole_chunks(edges: Sequence[int], width: int) -> list[slice]:
@@ -218,7 +233,7 @@ def whole_chunks(edges: Sequence[int], width: int) -> list[slice]:
     >>> whole_chunks([0, 2, 4, 9, 10], 100)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 9, None), slice(9, 10, None)]
     """
-    return join_chunks(edges, min(width, -(-edges[-1] // _LEAST_CHUNKS)))
+    return join_chunks(edges, min(width, -(-edges[-1] // LEAST_CHUNKS)))
 
 
 def join_chunks(edges: Sequence[int], width: int) -> list[slice]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._memory import in_words, resident_bytes
 from hsiclasso.data import as_dataset
+from hsiclasso.data.preparation import Preparation
 from hsiclasso.dependence import first_pass
 from hsiclasso.dependence.relate import NEIGHBOURS_AT_ONCE
 from hsiclasso.dependence.streaming import StreamedPass
@@ -22,6 +23,8 @@ __all__ = ["Plan", "plan"]
 
 #: Number of chunks that are tried.
 _TRIED = 3
+#: Of a chunk of a table that must be prepared, columns of so many times its usual size are tried.
+_MOST_TIMES = 4
 #: A pass that takes longer should be kept in a folder, or run on several machines.
 _LONG = 600.0
 #: If reading takes more than this share of the time, a smaller store would help.
@@ -38,7 +41,7 @@ class Plan:
     n_passes: int
     #: Chunks of columns of one pass.
     n_chunks: int
-    #: Bytes that are read in all passes.
+    #: Bytes that are read in all passes, and those that preparing the table reads and writes.
     bytes_read: int
     #: Most bytes that the process will use: what it uses now, the target, and the selection.
     memory_bound: int
@@ -75,7 +78,8 @@ def plan(
 ) -> Plan:
     """Find out what fitting a selector will cost; nothing is selected.
 
-    A few chunks of columns are read and related, and the time is scaled to the whole table.
+    A few chunks of columns are read and related, and the time is scaled to the whole table. If a
+    store must be re-chunked first, only a few of its chunks are read.
 
     Parameters
     ----------
@@ -98,27 +102,60 @@ def plan(
     data = as_dataset(X, y)
     weights = data.weights if sample_weight is None else sample_weight
     inputs = prepare(selector, data.source, data.y, sample_weight=weights, covariates=covariates)
-    with single_threaded_blas():
-        target = target_matrix(inputs)
-        work = first_pass(inputs.features, target, inputs.measure, n_exact(inputs))
-        streamed = StreamedPass(work, "plan", max(1, n_exact(inputs)), inputs.budget)
-        chunks = streamed.blocks()
-        loading, relating = _try_chunks(streamed, chunks)
     source, n_threads = inputs.features.source, _n_threads(selector, inputs)
+    needed = source.preparation(inputs.budget.chunk)
+    with single_threaded_blas():
+        one_pass = _try_pass(inputs, needed)
     n_passes = 1 + _neighbour_passes(selector, inputs)
-    seconds = n_passes * (loading + relating) * len(chunks) / n_threads
+    first, first_bytes = (0.0, 0) if needed is None else (needed.once.seconds, needed.once.n_bytes)
+    reading = first + n_passes * one_pass.reading / n_threads
+    seconds = reading + n_passes * one_pass.relating / n_threads
+    share = reading / max(seconds, 1e-12)
+    advice = _advice(selector, inputs, seconds, share > _MOSTLY_READING)
+    if needed is not None:
+        advice.insert(0, f"{needed.sentence} With this, reading takes about {_duration(reading)}.")
     return Plan(
         source.n_samples,
         inputs.features.n_features,
         n_passes,
-        len(chunks),
-        n_passes * source.n_bytes,
+        one_pass.n_chunks,
+        first_bytes + n_passes * one_pass.n_bytes,
         resident_bytes() + source.bytes_to_come + inputs.budget.bound(inputs.features.n_features),
         seconds,
-        loading / max(loading + relating, 1e-12),
+        share,
         n_threads,
-        tuple(_advice(selector, inputs, seconds, loading > _MOSTLY_READING * (loading + relating))),
+        tuple(advice),
     )
+
+
+@dataclass(frozen=True)
+class _OnePass:
+    """What one pass over the table takes, in one thread."""
+
+    n_chunks: int
+    n_bytes: int
+    reading: float
+    relating: float
+
+
+def _try_pass(inputs: Inputs, needed: Preparation | None) -> _OnePass:
+    """Load and relate a few chunks; those of a table that must be prepared are made up."""
+    features = inputs.features
+    if needed is not None:
+        features = replace(features, source=needed.stand_in)
+    work = first_pass(features, target_matrix(inputs), inputs.measure, n_exact(inputs))
+    streamed = StreamedPass(work, "plan", max(1, n_exact(inputs)), inputs.budget)
+    chunks = streamed.blocks()
+    source, n_chunks = features.source, len(chunks)
+    if needed is None:
+        loading, relating = _try_chunks(streamed, chunks)
+        return _OnePass(n_chunks, source.n_bytes, n_chunks * loading, n_chunks * relating)
+    most = _MOST_TIMES * inputs.budget.chunk * source.n_features // max(1, source.n_bytes)
+    tried = [slice(part.start, min(part.stop, part.start + max(1, most))) for part in chunks]
+    _, relating = _try_chunks(streamed, tried)
+    times = features.n_features / sum(part.stop - part.start for part in tried)
+    cost = needed.each_pass
+    return _OnePass(n_chunks, cost.n_bytes, cost.seconds, n_chunks * relating * times)
 
 
 def _try_chunks(streamed: StreamedPass, chunks: list[slice]) -> tuple[float, float]:
