@@ -166,10 +166,23 @@ def test_memory_of_the_machine():
 def test_a_budget_stays_within_its_limit(limit, n_threads):
     for n, d in ((100, 10**5), (1000, 10**6), (100_000, 1000)):
         budget = Budget.within(int(limit), n, d, n_threads)
-        assert budget.bound(d) <= limit
+        assert budget.bound(n, d) <= limit
         assert 1 <= budget.n_threads <= n_threads
         # a pass that is continued elsewhere has the same chunks
         assert budget.chunk == Budget.within(int(limit), n, d, 1).chunk
+
+
+def test_little_free_memory_is_no_error(monkeypatch, file):
+    """Without a limit there is none to keep: a selection that fits is not refused."""
+    monkeypatch.setattr("hsiclasso.dependence.budget.free_bytes", lambda: 2**20)
+    X = np.load(file)
+    assert HSICLasso(1).fit(X, X[:, 5] ** 2).selected_.tolist() == [5]
+    assert plan(HSICLasso(1), X, X[:, 5]).n_threads == 1
+
+
+def test_a_small_table_needs_little():
+    """The bound is not that of a large table."""
+    assert Budget(n_threads=2).bound(500, 1000) < 400e6 < Budget(n_threads=2).bound(5000, 10**6)
 
 
 @pytest.mark.parametrize("kind", ["npy", "zarr"])
@@ -265,7 +278,7 @@ def test_what_a_table_takes_comes_out_of_the_limit(rows_file):
         source = sparse_source(file)
         inputs = prepare(selector, source, y)
         assert source.bytes_to_come == source.n_bytes
-        assert inputs.budget.bound(4000) + source.n_bytes <= limit
+        assert inputs.budget.bound(source.n_samples, 4000) + source.n_bytes <= limit
     with pytest.raises(InvalidInputError, match=r"10\.0 MB is too little.*allow (.*) MB or more"):
         prepare(HSICLasso(5, resources=Resources("10MB")), sparse_source(file), y)
 
@@ -279,7 +292,7 @@ def test_a_plan_counts_a_table_that_will_be_loaded(rows_file, monkeypatch, limit
     monkeypatch.setattr("hsiclasso.selectors.plan._try_chunks", lambda *_: (1.0, 1.0))
     source = sparse_source(file, memory_limit=limit)
     selector, y = HSICLasso(5), np.arange(500.0)
-    bound = prepare(selector, source, y).budget.bound(4000)
+    bound = prepare(selector, source, y).budget.bound(source.n_samples, 4000)
     assert plan(selector, source, y).memory_bound == bound + (limit or source.n_bytes)
 
 

@@ -20,6 +20,8 @@ AHEAD = 1
 _DECODING = 2
 #: Memory that a thread works in, and that the solver and small things take.
 _THREAD_BYTES, _SMALL = 48 * 2**20, 64 * 2**20
+#: Caches are at least so large, and so many rows of factors may be kept beside them.
+_SMALL_CACHE, _KEPT_ROWS = 32 * 2**20, 2048
 #: Bytes of the results of one feature.
 _RESULT = 64
 #: Fewest columns that must fit.
@@ -62,7 +64,9 @@ class Budget:
         fixed = _SMALL + _RESULT * n_features
         each = _THREAD_BYTES + _DECODING * chunk
         rest = total - fixed - (AHEAD + 1) * _DECODING * chunk - each
-        if rest < least:
+        if rest < least and limit is None:
+            rest = least  # there is no limit to keep, and it may still fit
+        elif rest < least:
             needed = _least_limit(fixed + _THREAD_BYTES + least, 2 if table else 1)
             raise InvalidInputError(
                 f"memory_limit={in_words(total + table)} is too little for {n_samples:,} samples "
@@ -79,10 +83,16 @@ class Budget:
             1 + int(more),
         )
 
-    def bound(self, n_features: int) -> int:
-        """Return the most bytes that are in use at once, beside the table and the target."""
-        chunks = _DECODING * (self.n_threads + AHEAD + 1) * self.chunk
-        kept = self.held + self.columns + self.factors
+    def bound(self, n_samples: int, n_features: int) -> int:
+        """Return the most bytes that are in use at once, beside the table and the target.
+
+        A small table needs less than what is allowed.
+        """
+        table = 8 * n_samples * n_features
+        chunks = _DECODING * min((self.n_threads + AHEAD + 1) * self.chunk, table)
+        columns = min(self.columns, max(_SMALL_CACHE, table // 8))
+        factors = min(self.factors, max(2 * _SMALL_CACHE, table // 8) + _KEPT_ROWS * 8 * n_samples)
+        kept = min(self.held, table) + columns + factors
         return chunks + kept + self.n_threads * _THREAD_BYTES + _SMALL + _RESULT * n_features
 
 

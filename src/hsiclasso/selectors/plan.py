@@ -120,7 +120,9 @@ def plan(
         n_passes,
         one_pass.n_chunks,
         first_bytes + n_passes * one_pass.n_bytes,
-        resident_bytes() + source.bytes_to_come + inputs.budget.bound(inputs.features.n_features),
+        resident_bytes()
+        + source.bytes_to_come
+        + inputs.budget.bound(source.n_samples, inputs.features.n_features),
         seconds,
         share,
         n_threads,
