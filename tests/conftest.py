@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -49,3 +50,13 @@ def load_real():
         pytest.skip(f"real dataset {name} is absent: set HSICLASSO_DATA to its folder")
 
     return load
+
+
+@pytest.fixture
+def temporary_files(tmp_path, monkeypatch):
+    """A folder of their own for temporary files; no store is too small to be re-chunked."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr("hsiclasso.data.stored._SMALL_BYTES", 0)
+    return folder

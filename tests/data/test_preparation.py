@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -20,14 +18,10 @@ N, D, SIZE = 90, 40, 90 * 4 * 3
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An own folder for temporary files, and arrays that are too large although they are small."""
-    made = tmp_path / "temporary"
-    made.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(made))
-    monkeypatch.setattr("hsiclasso.data.stored._SMALL_BYTES", 0)
+def folder(temporary_files, monkeypatch):
+    """A folder for temporary files; arrays count as large although they are small."""
     monkeypatch.setattr("hsiclasso.data.dask._CHUNK_BYTES", SIZE)
-    return made
+    return temporary_files
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pickle
 import re
-import tempfile
 from collections import namedtuple
 from pathlib import Path
 
@@ -41,11 +40,9 @@ class Counting:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An own folder for temporary files, and arrays that are too large although they are small."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr("hsiclasso.data.stored._SMALL_BYTES", 0)
-    return tmp_path
+def folder(temporary_files):
+    """A folder for temporary files; arrays count as large although they are small."""
+    return temporary_files
 
 
 @pytest.fixture

@@ -125,7 +125,7 @@ def test_held_columns(rng):
     ("array", "words"),
     [
         (np.zeros((3, 4, 2)), "X has shape (3, 4, 2), but a table has two dimensions"),
-        (np.zeros((5, 4), dtype=complex), "X has dtype complex128, but columns of an array must"),
+        (np.zeros((5, 4), dtype=complex), "X has dtype complex128, but values must be real"),
         (np.zeros((2, 4)), "n_samples=2 (X has shape (2, 4)), but dependence can only"),
     ],
 )

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import tempfile
 import textwrap
 from types import SimpleNamespace
 
@@ -64,14 +63,10 @@ def test_long_work_gets_advice(file, monkeypatch):
 
 
 @pytest.fixture
-def small_chunks(tmp_path, monkeypatch):
+def small_chunks(temporary_files, monkeypatch):
     """Chunks of few bytes, so that small tables count as large; a folder for temporary files."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    monkeypatch.setattr("hsiclasso.data.stored._SMALL_BYTES", 0)
     monkeypatch.setattr("hsiclasso.dependence.budget._CHUNK", 200 * 4 * 10)
-    return folder
+    return temporary_files
 
 
 def stored(file, folder, chunks):

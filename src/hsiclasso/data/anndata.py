@@ -6,7 +6,6 @@ The features are the columns of X, of a layer or of raw. The columns of `obs` ar
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,10 +25,10 @@ from hsiclasso.data.anndata_file import (
     sparse_form,
 )
 from hsiclasso.data.annotations import Annotations, as_labels
-from hsiclasso.data.base import Source, WrappedSource
+from hsiclasso.data.base import Source, WrappedSource, repeated
 from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.layout import Roles, quoted
-from hsiclasso.data.sources import ArraySource, SparseSource
+from hsiclasso.data.sources import ArraySource, SparseSource, check_numbers
 from hsiclasso.data.sparse_store import CompressedFile, sparse_source
 from hsiclasso.data.store import FileArray, Store
 from hsiclasso.data.stored import StoredArray, is_stored_array
@@ -131,8 +130,7 @@ def _check_shape(
 
 
 def _check_names(where: str, names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice := repeated(names):
         raise InvalidInputError(
             f"{where} has several genes named {quoted(twice)}, and names must be unique: call "
             "adata.var_names_make_unique() (for raw, before it is set)."
@@ -146,7 +144,7 @@ def _open_node(
     store, (n, d) = file.store, file.shape(key)
     with store.open(key) as node:
         if not is_group(node):
-            _check_numeric(f"{key} of {store}", node.dtype)
+            check_numbers(f"{key} of {store}", node.dtype)
             return StoredArray(FileArray(store, key), names)
         form = sparse_form(node)
         if form is None:
@@ -156,11 +154,6 @@ def _open_node(
             )
     matrix = CompressedFile(store, key, form, (n, d))
     return sparse_source(matrix, names, memory_limit=memory_limit)
-
-
-def _check_numeric(what: str, dtype: Any) -> None:
-    if np.dtype(dtype).kind not in "biuf":
-        raise InvalidInputError(f"{what} has dtype {dtype}, but values must be real numbers.")
 
 
 def _matrix(adata: Any, where: str, layer: str | None, raw: bool) -> tuple[Any, list[str]]:
@@ -180,7 +173,7 @@ def _matrix(adata: Any, where: str, layer: str | None, raw: bool) -> tuple[Any, 
 
 def _open_matrix(matrix: Any, names: Sequence[str], memory_limit: int | None) -> Source:
     """Return a matrix of an object as a table."""
-    _check_numeric("X (AnnData)", matrix.dtype)
+    check_numbers("X (AnnData)", matrix.dtype)
     if is_stored_array(matrix):
         return StoredArray(matrix, names)
     if hasattr(matrix, "group") and hasattr(matrix, "format"):  # anndata's matrix in a file

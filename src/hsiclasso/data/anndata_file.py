@@ -14,7 +14,8 @@ import numpy as np
 
 from hsiclasso.data.annotations import as_labels
 from hsiclasso.data.layout import quoted
-from hsiclasso.data.store import Store, as_texts, readable
+from hsiclasso.data.reading import reading
+from hsiclasso.data.store import Store, as_texts
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
@@ -129,7 +130,7 @@ class AnnDataFile:
 
     def column(self, frame: str, name: str) -> Array:
         """Return a column of a frame: numbers, booleans, or labels with None where missing."""
-        with self.store.open() as root, readable(f"{self.store} ({frame}/{name})"):
+        with self.store.open() as root, reading(f"{self.store} ({frame}/{name})"):
             node = root[frame]
             if not is_group(node):
                 return _field(root, node, name)

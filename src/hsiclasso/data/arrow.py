@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Kind, Source, as_positions
+from hsiclasso.data.base import Kind, ListedSource, Source, as_positions
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
 from hsiclasso.data.fingerprint import hash_of
@@ -66,7 +66,7 @@ def is_arrow(X: Any) -> bool:
     return home == "pyarrow" and hasattr(X, "schema") and hasattr(X, "take")
 
 
-class ArrowSource(Source):
+class ArrowSource(ListedSource):
     """Columns of an Arrow table that are read when they are needed.
 
     Parameters
@@ -106,31 +106,16 @@ class ArrowSource(Source):
             for name, (kind, _) in zip(self._names, self._own, strict=True)
             if name in category and kind in ("number", "bool")
         )
-        self._kinds: list[Kind] = [
+        kinds: list[Kind] = [
             "category" if name in self._category else kind
             for name, (kind, _) in zip(self._names, self._own, strict=True)
         ]
+        super().__init__(self._names, kinds, columns.n_rows)
         self.in_memory = False
-        self.n_samples, self.n_features = columns.n_rows, len(self._names)
-        kinds = set(self._kinds)
-        self._uniform_kind = kinds.pop() if len(kinds) == 1 else None
         self._labels: dict[int, list[str]] = {}
         self._dtype = self._common(range(self.n_features))
         if self._dtype is not None and self._dtype.kind != "f" and columns.has_nulls(self._names):
             self._dtype = None
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._names[column]
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._kinds[column]
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        return self._uniform_kind
 
     def dtype_name(self, column: int) -> str:
         """Name of NumPy's dtype for numbers, else what a frame would call the column."""

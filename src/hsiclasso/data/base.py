@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Kind",
+    "ListedSource",
     "Missing",
     "NamesOf",
     "Source",
@@ -27,6 +29,7 @@ __all__ = [
     "adjacent",
     "as_positions",
     "cut",
+    "repeated",
 ]
 
 #: What a column holds.
@@ -200,6 +203,29 @@ class NamesOf(Sequence[str]):
         return self._source.name(self._columns[place])
 
 
+class ListedSource(Source):
+    """A table whose names and kinds are known column by column."""
+
+    def __init__(self, names: Sequence[str], kinds: Sequence[Kind], n_samples: int) -> None:
+        self._names, self._kinds = list(names), list(kinds)
+        self.n_samples, self.n_features = n_samples, len(self._names)
+        different = set(self._kinds)
+        self._uniform_kind = different.pop() if len(different) == 1 else None
+
+    def name(self, column: int) -> str:
+        """Name of one column."""
+        return self._names[column]
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return self._kinds[column]
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        return self._uniform_kind
+
+
 class WrappedSource(Source):
     """A table on top of another one, with the same columns; a subclass changes some of it."""
 
@@ -295,6 +321,13 @@ class WrappedSource(Source):
     def identity(self) -> str:
         """Return a fingerprint of the table."""
         return self._source.identity()
+
+
+def repeated(names: Sequence[Hashable]) -> list[str]:
+    """Return names, or identifiers, that occur more than once, as text."""
+    if len(set(names)) == len(names):
+        return []
+    return [str(name) for name, count in Counter(names).items() if count > 1]
 
 
 def cut(n_columns: int, width: int) -> list[slice]:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import Columns, FloatArray
+from hsiclasso._types import Columns
 from hsiclasso.data.base import Kind, Source, as_positions
 from hsiclasso.data.fingerprint import hash_of
-from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledSource
+from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledColumns, LabelledSource
 from hsiclasso.data.preparation import Preparation
 from hsiclasso.data.rechunk import READ_BYTES, Panels, Rechunking, panel_edges
-from hsiclasso.data.sources import ArraySource, UniformSource
+from hsiclasso.data.sources import ArraySource, ReadSource
 from hsiclasso.data.stored import check_array_form, join_chunks, whole_chunks
 from hsiclasso.errors import InvalidInputError, require
 
@@ -62,7 +62,7 @@ def open_dask(X: Any) -> Source:
     return _open_frame(X) if hasattr(X, "columns") else DaskSource(X)
 
 
-class DaskSource(UniformSource):
+class DaskSource(LabelledColumns, ReadSource):
     """Columns of a Dask array.
 
     Parameters
@@ -104,7 +104,7 @@ class DaskSource(UniformSource):
                 "X.compute_chunk_sizes() first, or to_dask_array(lengths=True) of a frame."
             )
         super().__init__(np.dtype(array.dtype), array.shape, names)
-        self.in_memory, self.from_dask = False, True
+        self.from_dask = True
         self._array = array
         self._kinds, self._labels = dict(kinds or {}), dict(labels or {})
         self._edges = [0, *np.cumsum(array.chunks[1]).tolist()]
@@ -119,32 +119,10 @@ class DaskSource(UniformSource):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
 
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._kinds.get(column, super().kind(column))
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        kinds = set(self._kinds.values())
-        if len(self._kinds) < self.n_features:
-            kinds.add(super().kind(0))
-        return kinds.pop() if len(kinds) == 1 else None
-
     def dtype_name(self, column: int) -> str:
         """Name of the dtype of one column."""
         kind = self._kinds.get(column)
         return super().dtype_name(column) if kind is None else DTYPE_OF_KIND[kind]
-
-    def categories(self, column: int) -> list[Any] | None:
-        """Labels of the codes of a category, None for other kinds."""
-        labels = self._labels.get(column)
-        return None if labels is None else list(labels)
-
-    @property
-    def n_bytes(self) -> int:
-        """Number of bytes that are read in one pass over the table."""
-        return self.n_stored * self._dtype.itemsize
 
     def identity(self) -> str:
         """Return a fingerprint: the token of the array, which depends on how it was built.
@@ -204,16 +182,6 @@ class DaskSource(UniformSource):
         else:
             part = np.asarray(self._array[:, unique].compute())
         return part[:, place]
-
-    def block(self, columns: Columns) -> FloatArray:
-        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return np.array(self.read(columns), dtype=np.float64, order="F")
-
-    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
-        """Return int8 or uint8 columns as they are, booleans as uint8, else None."""
-        if self._dtype not in (np.int8, np.uint8, np.bool_):
-            return None
-        return ArraySource(self.read(columns)).levels(slice(None))
 
     @property
     def _column_bytes(self) -> int:

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Kind, Source, WrappedSource, adjacent, as_positions
+from hsiclasso.data.base import ListedSource, Source, WrappedSource, adjacent, as_positions
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.errors import InvalidInputError
 
@@ -66,7 +66,7 @@ class RenamedColumns(WrappedSource):
         return loaded
 
 
-class AveragedColumns(Source):
+class AveragedColumns(ListedSource):
     """A table in which columns of the same name are one, their mean.
 
     The mean is that of the values that are observed. Columns come in the order in which their
@@ -94,25 +94,11 @@ class AveragedColumns(Source):
                     "them out, or pass duplicates='unique'."
                 )
         self._source = source
-        self._names = list(places)
         self._places = [np.array(columns) for columns in places.values()]
-        self.n_samples, self.n_features = source.n_samples, len(places)
+        listed = [source.kind(columns[0]) for columns in places.values()]
+        super().__init__(list(places), listed, source.n_samples)
         self.annotations, self.ids, self.named = source.annotations, source.ids, source.named
         self.in_memory, self.from_dask = source.in_memory, source.from_dask
-        self._kinds = [source.kind(int(columns[0])) for columns in self._places]
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._names[column]
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._kinds[column]
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        return self._kinds[0] if len(set(self._kinds)) == 1 else None
 
     def categories(self, column: int) -> list[str] | None:
         """Labels of the codes of a column, None for columns without."""

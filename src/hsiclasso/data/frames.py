@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Kind, Source
+from hsiclasso.data.base import Kind, ListedSource, repeated
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["FrameSource"]
@@ -29,7 +28,7 @@ _POLARS_KINDS: dict[str, Kind] = {
 }
 
 
-class FrameSource(Source):
+class FrameSource(ListedSource):
     """Columns of a pandas or polars frame, converted block by block.
 
     Parameters
@@ -53,26 +52,11 @@ class FrameSource(Source):
         self._dtypes = frame.dtypes.to_list() if self._pandas else list(frame.dtypes)
         #: Columns that the frame cannot convert to floats by itself.
         self._special = np.zeros(self.n_features, dtype=bool)
-        self._kinds = self._find_kinds()
-        kinds = set(self._kinds)
-        if not kinds.isdisjoint(_CODED):
+        super().__init__(self._names, self._find_kinds(), self.n_samples)
+        if not set(self._kinds).isdisjoint(_CODED):
             self._special |= [kind in _CODED for kind in self._kinds]
         self._any_special = bool(self._special.any())
-        self._uniform_kind = kinds.pop() if len(kinds) == 1 else None
         self._codes: dict[int, _Encoded] = {}
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._names[column]
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._kinds[column]
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        return self._uniform_kind
 
     def dtype_name(self, column: int) -> str:
         """Name of the dtype of one column, for a polars Enum without its categories."""
@@ -171,13 +155,11 @@ class FrameSource(Source):
 
 
 def _check_unique(names: Sequence[str]) -> None:
-    if len(set(names)) == len(names):
-        return
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    raise InvalidInputError(
-        f"column names must be unique, but {twice[:5]} occur more than once: rename or drop "
-        "the repeated columns."
-    )
+    if twice := repeated(names):
+        raise InvalidInputError(
+            f"column names must be unique, but {twice[:5]} occur more than once: rename or drop "
+            "the repeated columns."
+        )
 
 
 def _short_name(dtype: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from hsiclasso._types import IntArray
-from hsiclasso.data.base import Source
+from hsiclasso.data.base import Source, repeated
 from hsiclasso.data.dataset import Dataset, assemble, join_targets
 from hsiclasso.data.labelled import OrderedLabels
 from hsiclasso.data.layout import Roles, quoted
@@ -125,13 +124,13 @@ def _match(where: str, source: Source, table: SampleTable) -> IntArray:
         ),
         None,
     )
-    twice = _twice(keys) or _twice(own)
+    twice = repeated(keys) or repeated(own)
     if twice and families is not None and table.families is not None:
         own = list(zip(map(str, families), own, strict=True))
         keys = list(zip(table.families, keys, strict=True))
-    if _twice(keys):
+    if repeated(keys):
         raise InvalidInputError(
-            f"{table.file} describes {quoted(_twice(keys))} more than once, in its column "
+            f"{table.file} describes {quoted(repeated(keys))} more than once, in its column "
             f"{table.key!r}: keep one row for each sample, or name another column with id."
         )
     index = {key: row for row, key in enumerate(keys)}
@@ -140,10 +139,6 @@ def _match(where: str, source: Source, table: SampleTable) -> IntArray:
         _refuse_ids(where, source, table, f"its samples are {quoted(list(map(str, own)))}")
     _tell(where, table, own, keys, rows)
     return rows
-
-
-def _twice(keys: Sequence[Hashable]) -> list[str]:
-    return [str(key) for key, count in Counter(keys).items() if count > 1]
 
 
 def _refuse_ids(where: str, source: Source, table: SampleTable, why: str) -> NoReturn:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.data.sources import ArraySource, Kind
+from hsiclasso.data.sources import ArraySource, Kind, UniformSource
 
-__all__ = ["DTYPE_OF_KIND", "LabelledSource", "OrderedLabels"]
+__all__ = ["DTYPE_OF_KIND", "LabelledColumns", "LabelledSource", "OrderedLabels"]
 
 #: What a frame would call the dtype of columns of a kind.
 DTYPE_OF_KIND: dict[Kind, str] = {
@@ -22,7 +22,33 @@ DTYPE_OF_KIND: dict[Kind, str] = {
 }
 
 
-class LabelledSource(ArraySource):
+class LabelledColumns(UniformSource):
+    """Columns of one dtype, some of which hold codes of labels, or booleans."""
+
+    #: Kinds of the columns that are not what the dtype says, by position.
+    _kinds: dict[int, Kind]
+    #: Labels of category and text columns, by position.
+    _labels: dict[int, list[Any]]
+
+    def kind(self, column: int) -> Kind:
+        """Kind of one column."""
+        return self._kinds.get(column, super().kind(column))
+
+    @property
+    def uniform_kind(self) -> Kind | None:
+        """Kind of all columns, or None if they differ."""
+        kinds = set(self._kinds.values())
+        if len(self._kinds) < self.n_features:
+            kinds.add(super().kind(0))
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def categories(self, column: int) -> list[Any] | None:
+        """Labels of the codes of a category or text column, None for other kinds."""
+        labels = self._labels.get(column)
+        return None if labels is None else list(labels)
+
+
+class LabelledSource(LabelledColumns, ArraySource):
     """Columns of one array of floats, some of which hold codes of labels.
 
     Parameters
@@ -60,26 +86,9 @@ class LabelledSource(ArraySource):
         self._labels = dict(labels)
         self._dtypes = dtypes
 
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._kinds.get(column, "number")
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        kinds = set(self._kinds.values())
-        if len(self._kinds) < self.n_features:
-            kinds.add("number")
-        return kinds.pop() if len(kinds) == 1 else None
-
     def dtype_name(self, column: int) -> str:
         """Name of the dtype that the column would have in a frame."""
         return DTYPE_OF_KIND[self.kind(column)] if self._dtypes is None else self._dtypes[column]
-
-    def categories(self, column: int) -> list[Any] | None:
-        """Labels of the codes of a category or text column, None for other kinds."""
-        labels = self._labels.get(column)
-        return None if labels is None else list(labels)
 
 
 class OrderedLabels:

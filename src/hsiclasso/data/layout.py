@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from hsiclasso._checks import did_you_mean
 from hsiclasso._types import IntArray
+from hsiclasso.data.base import repeated
 from hsiclasso.data.cells import as_number
 from hsiclasso.data.duplicates import Duplicates, unique_names
 from hsiclasso.data.form import text_option
@@ -148,7 +148,7 @@ def _check_roles(roles: Roles) -> None:
 
 
 def _check_unique(file: Path | str, names: list[str], roles: Roles) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1 and name not in roles.drop]
+    twice = [name for name in repeated(names) if name not in roles.drop]
     used = [name for name in twice if name in roles.others or name in roles.category]
     if roles.duplicates == "mean" and not used:
         return

@@ -18,7 +18,7 @@ _READERS = (
 
 
 @contextmanager
-def reading(where: str | Path, form: str) -> Iterator[None]:
+def reading(where: str | Path, form: str = "") -> Iterator[None]:
     """Turn errors while a file is read into one that names the file.
 
     Parameters
@@ -26,7 +26,7 @@ def reading(where: str | Path, form: str) -> Iterator[None]:
     where : str or Path
         The file.
     form : str
-        What its format is called.
+        What its format is called, if the suffix does not say it.
 
     Examples
     --------
@@ -48,6 +48,6 @@ def reading(where: str | Path, form: str) -> Iterator[None]:
             raise
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidInputError(
-            f"{where} cannot be read as {form} ({words[:300]}): check that it is complete, "
-            "readable and in the format that its suffix says."
+            f"{where} cannot be read{form and f' as {form}'} ({words[:300]}): check that it is "
+            "complete, readable and in the format that its suffix says."
         ) from error

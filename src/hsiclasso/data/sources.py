@@ -22,14 +22,25 @@ __all__ = [
     "FrameSource",
     "Kind",
     "Missing",
+    "ReadSource",
     "Source",
     "SparseSource",
     "Stored",
     "UniformSource",
     "check_finite",
+    "check_numbers",
     "refuse_value",
     "sum_is_finite",
 ]
+
+
+def check_numbers(what: str, dtype: Any) -> None:
+    """Raise unless values of a dtype are real numbers or booleans."""
+    if np.dtype(dtype).kind not in "biuf":
+        raise InvalidInputError(
+            f"{what} has dtype {dtype}, but values must be real numbers: convert it, or store "
+            "labels in a frame or text file."
+        )
 
 
 class UniformSource(Source):
@@ -59,6 +70,27 @@ class UniformSource(Source):
     def dtype_name(self, column: int) -> str:
         """Name of the dtype, the same for all columns."""
         return str(self._dtype.name)
+
+
+class ReadSource(UniformSource):
+    """A table that is not in memory, of one dtype; a subclass says how to `read` columns."""
+
+    in_memory = False
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that are read in one pass over the table."""
+        return self.n_stored * self._dtype.itemsize
+
+    def block(self, columns: Columns) -> FloatArray:
+        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
+        return np.array(self.read(columns), dtype=np.float64, order="F")
+
+    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
+        """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
+        if self._dtype not in (np.int8, np.uint8, np.bool_):
+            return None
+        return ArraySource(self.read(columns)).levels(slice(None))
 
 
 class ArraySource(UniformSource):

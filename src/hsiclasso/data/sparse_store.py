@@ -24,7 +24,7 @@ from hsiclasso._types import Columns, FloatArray, IntArray
 from hsiclasso.data.base import Source, Stored, as_positions, cut
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.preparation import Cost, Preparation, StandIn, time_parts
-from hsiclasso.data.sources import SparseSource, UniformSource
+from hsiclasso.data.sources import SparseSource, UniformSource, check_numbers
 from hsiclasso.data.store import Store
 from hsiclasso.data.stored import LEAST_CHUNKS
 from hsiclasso.errors import InvalidInputError
@@ -66,11 +66,7 @@ class CompressedFile:
 
     def _check(self, *lengths: tuple[int, ...]) -> None:
         """Raise if the arrays do not fit together."""
-        if self.dtype.kind not in "biuf":
-            raise InvalidInputError(
-                f"{self.key} of {self.store} has dtype {self.dtype}, but values must be real "
-                "numbers: convert it."
-            )
+        check_numbers(f"{self.key} of {self.store}", self.dtype)
         n_parts = self.shape[0 if self.form == "csr" else 1]
         right = (
             self.indptr.shape == (n_parts + 1,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,25 +10,12 @@ from typing import Any
 import numpy as np
 
 from hsiclasso.data.fingerprint import file_state
-from hsiclasso.errors import InvalidInputError, require
+from hsiclasso.data.reading import reading
+from hsiclasso.errors import require
 
-__all__ = ["FileArray", "Store", "as_texts", "readable"]
+__all__ = ["FileArray", "Store", "as_texts"]
 
 Array = np.ndarray[Any, Any]
-
-
-@contextmanager
-def readable(where: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn what readers raise for a broken file into an error that names the file."""
-    try:
-        yield
-    except InvalidInputError:
-        raise
-    except (OSError, EOFError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"{where} cannot be read ({str(error)[:200]}): check that it is complete, readable and "
-            "in the format that its suffix says."
-        ) from error
 
 
 class Store:
@@ -63,7 +49,7 @@ class Store:
     @contextmanager
     def open(self, key: str = "") -> Iterator[Any]:
         """Yield the group or array under a key; errors within name the file."""
-        with readable(f"{self} ({key})" if key else str(self)), ExitStack() as stack:
+        with reading(f"{self} ({key})" if key else str(self)), ExitStack() as stack:
             root = self._root
             if root is None:
                 opened = _open(Path(str(self.path)))

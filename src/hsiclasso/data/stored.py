@@ -17,7 +17,7 @@ from hsiclasso.data.places import Transposed, copy_columns, opener, stored_path
 from hsiclasso.data.preparation import Preparation
 from hsiclasso.data.reading import reading
 from hsiclasso.data.rechunk import Panels, Rechunking, chunk_blocks, panel_edges
-from hsiclasso.data.sources import ArraySource, UniformSource
+from hsiclasso.data.sources import ArraySource, ReadSource, UniformSource, check_numbers
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
@@ -43,7 +43,7 @@ _SMALL_BYTES = 32 * 2**20
 _CACHED_BYTES, _SHORT_RUN = 2**30, 1024
 
 
-class StoredArray(UniformSource):
+class StoredArray(ReadSource):
     """Columns of a dense array that is not in memory.
 
     Parameters
@@ -66,7 +66,6 @@ class StoredArray(UniformSource):
         self._where = "X" if path is None else path
         check_array_form(array, "X")
         super().__init__(np.dtype(array.dtype), array.shape, names)
-        self.in_memory = False
         self._opened, self._open = array, opener(array)
         self._panels: Panels | None = None
         self._lock = threading.Lock()
@@ -102,11 +101,6 @@ class StoredArray(UniformSource):
                 with reading(self._where, "an array"):
                     self._opened = self._open()
         return self._opened
-
-    @property
-    def n_bytes(self) -> int:
-        """Number of bytes that are read in one pass over the table."""
-        return self.n_stored * self._dtype.itemsize
 
     def identity(self) -> str:
         """Return a fingerprint of the file, or of the values if there is none."""
@@ -173,16 +167,6 @@ class StoredArray(UniformSource):
             part = copy_columns(array, columns) if isinstance(array, np.ndarray) else None
         return ArraySource(self._slice(columns) if part is None else part, names)
 
-    def block(self, columns: Columns) -> FloatArray:
-        """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""
-        return np.array(self.read(columns), dtype=np.float64, order="F")
-
-    def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
-        """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
-        if self._dtype not in (np.int8, np.uint8, np.bool_):
-            return None
-        return ArraySource(self.read(columns)).levels(slice(None))
-
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the store."""
         if isinstance(columns, slice):
@@ -212,11 +196,7 @@ def check_array_form(array: Any, where: str) -> None:
             f"{where} has shape {tuple(array.shape)}, but a table has two dimensions, samples and "
             "features: reshape it."
         )
-    if np.dtype(array.dtype).kind not in "biuf":
-        raise InvalidInputError(
-            f"{where} has dtype {array.dtype}, but columns of an array must be real numbers: "
-            "convert it, or store labels in a frame or text file."
-        )
+    check_numbers(where, array.dtype)
 
 
 def even_chunks(n_features: int, width: int, together: int = 1) -> list[slice]:
