@@ -9,6 +9,7 @@ import weakref
 
 import pytest
 
+from hsiclasso.dependence import running
 from hsiclasso.dependence.running import Threads
 
 
@@ -64,3 +65,42 @@ def test_an_interruption_between_results_surfaces(n_threads):
     with pytest.raises(KeyboardInterrupt):
         results.throw(KeyboardInterrupt)
     assert len(begun) < 200
+
+
+class Slow:
+    """Work whose pieces take a while to load, and that counts how many are loaded at a time."""
+
+    def __init__(self):
+        self.lock, self.now, self.most, self.working, self.most_working = (
+            threading.Lock(),
+            0,
+            0,
+            0,
+            0,
+        )
+
+    def load(self, piece):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.01)
+        return piece
+
+    def relate(self, piece, loaded):
+        with self.lock:
+            self.working += 1
+            self.most_working = max(self.most_working, self.working)
+        time.sleep(0.01)
+        with self.lock:
+            self.now -= 1
+            self.working -= 1
+        return loaded
+
+
+@pytest.mark.parametrize(("busy", "most"), [(0.0, 2), (10.0, 3)])
+def test_pieces_are_loaded_ahead_if_threads_wait(busy, most, monkeypatch):
+    monkeypatch.setattr(running, "_BUSY", busy)
+    work = Slow()
+    assert list(Threads(2).map(work, range(40))) == list(range(40))
+    assert work.most == most
+    assert work.most_working <= 2
