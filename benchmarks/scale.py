@@ -205,12 +205,17 @@ def read_plink(path: str) -> dict:
 
 def select_anndata(path: str) -> dict:
     """Select genes."""
+    import anndata
     from scipy import sparse
 
     rng = np.random.default_rng(0)
-    small = sparse.random_array((300, 200), density=0.05, format="csc", rng=rng)
-    for table in (small, small.astype(bool)):  # numbers and counts
-        _warm(table.astype(np.float32), rng.choice(list("abcd"), 300))
+    small = sparse.random_array((25_000, 60), density=0.05, format="csr", rng=rng)
+    with tempfile.TemporaryDirectory() as folder:
+        for table in (small, (5 * small).ceil()):  # numbers and counts
+            cells = anndata.AnnData(sparse.csr_matrix(table.astype(np.float32)))
+            cells.obs["kind"] = rng.choice(list("abcd"), 25_000)
+            cells.write_h5ad(f"{folder}/cells.h5ad")
+            _warm(f"{folder}/cells.h5ad", "kind")
     return _measured(lambda: _selector(30).fit(path, "kind"))
 
 

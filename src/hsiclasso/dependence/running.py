@@ -16,7 +16,7 @@ __all__ = ["Loading", "Runner", "Threads", "in_order"]
 
 #: Number of pieces of each thread after which it is decided whether to read ahead, and the share of
 #: the time that threads must be busy for that not to pay.
-_TRIED, _BUSY = 2, 0.8
+_TRIED, _BUSY = 2, 0.6
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
