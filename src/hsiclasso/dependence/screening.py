@@ -44,6 +44,8 @@ REACHES = (4.5, 7.0, 10.0, 14.0)
 #: that nodes may leave out, with 1000 samples. They raise the bound of an unrelated feature by some
 #: hundredths; with more samples they have to be smaller for that.
 _GRID_ERROR, _LEFT_OUT = 3e-4, 1e-5
+#: A finer grid takes longer than the relevances that it saves.
+_LEAST_GRID_ERROR = 6e-5
 #: Default relative error of Gram matrices.
 _USUAL_ERROR = 1e-6
 #: If half the range of a column exceeds this many deviations, its variance is not accurate.
@@ -112,7 +114,8 @@ def can_be_screened(features: Features, target: TargetMatrix, measure: Measure) 
 def _screening_grid(kernel: Kernel, n: int, number: int) -> Grid | None:
     """Return a grid for values up to one of the reaches, coarse enough for a bound."""
     thousands = n / 1000
-    grid = kernel.grid(REACHES[number], _GRID_ERROR / max(1.0, np.sqrt(thousands)))
+    error = max(_LEAST_GRID_ERROR, _GRID_ERROR / max(1.0, np.sqrt(thousands)))
+    grid = kernel.grid(REACHES[number], error)
     return None if grid is None else shortened(grid, _LEFT_OUT / max(1.0, thousands))
 
 
