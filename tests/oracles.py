@@ -513,3 +513,19 @@ def similarity(A):
     norms = np.linalg.norm(flat, axis=1)
     norms[norms == 0] = np.inf
     return (flat / norms[:, None]) @ (flat / norms[:, None]).T
+
+
+def additive_objective(
+    target: np.ndarray,
+    factors: list[np.ndarray],
+    weights: list[np.ndarray],
+    penalty: float,
+    groups: np.ndarray,
+) -> float:
+    """1/2 ||F - sum_k W_k' Q_k||^2 + penalty * sum of the norms of groups; rows are transposed."""
+    fitted = sum(w.T @ rows for rows, w in zip(factors, weights, strict=True))
+    norms = [
+        np.sqrt(sum(np.sum(weights[k] ** 2) for k in np.flatnonzero(groups == g)))
+        for g in np.unique(groups)
+    ]
+    return float(0.5 * np.sum((target - fitted) ** 2) + penalty * sum(norms))

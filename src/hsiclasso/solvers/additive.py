@@ -1,0 +1,475 @@
+r"""The additive problem: several responses, a sum of functions, one norm for each of them.
+
+.. math:: \min_W \tfrac12 \Big\|F - \sum_k Q_k W_k\Big\|_F^2 + \lambda \sum_u v_u \|W_u\|_F
+
+F (n x p) is the target, and the columns of :math:`Q_k` (n x r) span the functions of feature k.
+They are orthogonal, and no longer than 1. A unit u is a feature or a group of features. Arrays hold
+the transposes, row by row.
+
+*Candidates.* A path is solved on features with a large correlation :math:`c_k = \|Q_k^\top R\|`
+with the residual R. Since :math:`\|Q_k\| \le 1`, a correlation changes by no more than the residual
+does: :math:`c_k(R) \le c_k(R_0) + \|R - R_0\|`. This bound excludes most candidates at most
+penalties. At the end, one pass with the residual as target finds the correlations of all features;
+those that break their condition become candidates, and the solution is improved.
+
+*Features without penalty* (:math:`v = 0`) have a smooth function instead: the ridge part
+:math:`\tfrac12 \sum_i (1 - e_i)\|W_i\|^2`, with :math:`e_i` the squared norm of column i, makes
+:math:`W = Q^\top R`. With :math:`e = s^2 / (s^2 + \epsilon n)` this is kernel ridge regression.
+
+*Certificate.* For any residual R, :math:`\theta = sR` with
+:math:`s \le \lambda v_u / c_u` for all units is dual feasible, and
+:math:`\langle F, \theta\rangle - \tfrac12\|\theta\|^2
+- \tfrac12\sum_{free} \|(I - E)^{-1/2} Q^\top\theta\|^2` bounds the optimum from below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.solvers.path import Breakpoint, Certificate, SolutionPath, Status
+from hsiclasso.solvers.penalty import Penalty
+from hsiclasso.solvers.solve import Stop
+
+__all__ = ["AdditiveProblem", "AdditiveSolution", "solve_additive"]
+
+#: Penalties of the path: each is this share of the one before, down to this share of the largest.
+_STEP, _LEAST_ALPHA = 0.93, 1e-3
+#: Relative duality gap at the end of the path, and before it.
+_GAP, _GAP_BEFORE = 1e-10, 1e-5
+#: A solution with a larger gap is not called solved. Rows and the pass agree to the error of the
+#: features' matrices only, and the gap contains the difference.
+_LARGEST_GAP = 1e-6
+#: Candidates at first: so many for each feature asked for, and so many more.
+_CANDIDATES_EACH, _CANDIDATES_MORE = 4, 64
+#: Most units that enter a working set at once.
+_ENTER = 10
+#: Sweeps between two looks at the gap, and most of these.
+_SWEEPS, _LOOKS = 5, 2000
+#: Solutions that are combined to extrapolate the next one.
+_DEPTH = 5
+#: Most passes over all features at one penalty.
+_MOST_PASSES = 20
+#: A condition is broken if a correlation exceeds the penalty by more than this share.
+_TOLERANCE = 1e-9
+#: Smallest share of 1 that the ridge part of a free feature can be.
+_LEAST_RIDGE = 1e-10
+
+
+class AdditiveProblem(Protocol):
+    """The functions of d features on n samples, and a target of p rows."""
+
+    @property
+    def target(self) -> FloatArray:
+        """Rows of the target, shape (p, n)."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, d."""
+
+    def factors(self, features: IntArray) -> list[FloatArray]:
+        """Return the rows (r, n) of some features: orthogonal, and no longer than 1.
+
+        Rows may be asked for more than once: keep them if they are expensive.
+        """
+
+    def correlations(self, residual: FloatArray) -> FloatArray:
+        """Return the norm of the products of each feature's rows with those of a residual: (d,)."""
+
+
+@dataclass(frozen=True)
+class AdditiveSolution:
+    """The solution of an additive problem."""
+
+    #: The weight of a feature is the norm of its part of the fitted target, ``||Q_k W_k||``.
+    path: SolutionPath
+    #: Features that are not zero, in ascending order.
+    features: IntArray
+    #: Weights of the rows of each of them, shape (r, p).
+    weights: tuple[FloatArray, ...]
+
+
+def solve_additive(
+    problem: AdditiveProblem,
+    penalty: Penalty,
+    stop: Stop,
+    *,
+    report: Callable[[int], None] | None = None,
+) -> AdditiveSolution:
+    """Follow the path of the additive problem to the first of some stops, and certify its end.
+
+    Parameters
+    ----------
+    problem : AdditiveProblem
+    penalty : Penalty
+        A lasso, with weights by choice, or a group lasso.
+    stop : Stop
+        Where the path ends. A number of features is reached at the first penalty of a geometric
+        sequence with at least so many.
+    report : callable, optional
+        Called with the number of features after every step.
+    """
+    follower = _Follower(problem, penalty, stop)
+    points = [follower.begin()]
+    alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
+    least = max(stop.alpha, _LEAST_ALPHA * alpha)
+    if not points[0].alpha > stop.alpha:
+        status = Status.ALPHA if stop.alpha > 0 else status
+        alpha = max(alpha, stop.alpha)
+        points = [follower.point(alpha)]
+        return follower.solution(points, status, follower.certify(alpha))
+    while True:
+        if follower.reached() is not None or alpha <= least:
+            # other features may have to join: only then is it certain that enough did
+            certificate = follower.finish(alpha)
+            points[-1] = follower.point(alpha, points[-2:-1])
+            reached = follower.reached()
+            if reached is not None or alpha <= least:
+                status = reached or (Status.ALPHA if stop.alpha >= least else Status.LEAST_ALPHA)
+                return follower.solution(points, status, certificate)
+        alpha = max(least, _STEP * alpha)
+        follower.solve(alpha, _GAP_BEFORE)
+        points.append(follower.point(alpha, points[-1:]))
+        if report is not None:
+            report(points[-1].indices.size)
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A unit of the working set."""
+
+    features: IntArray
+    #: Orthogonal rows, shape (r, n), and their squared norms.
+    rows: FloatArray
+    energies: FloatArray
+    #: ``turn @ rows`` are the rows of the features, one after the other.
+    turn: FloatArray
+    #: Number of rows of each feature.
+    ranks: IntArray
+
+    @classmethod
+    def of(cls, features: IntArray, factors: list[FloatArray]) -> _Unit:
+        ranks = np.array([len(rows) for rows in factors])
+        rows = np.concatenate(factors)
+        if len(factors) == 1:
+            return cls(features, rows, np.square(rows).sum(axis=1), np.eye(len(rows)), ranks)
+        energies, turn = np.linalg.eigh(rows @ rows.T)
+        used = energies > 1e-14 * energies.max(initial=0.0)
+        energies, turn = energies[used], turn[:, used]
+        return cls(features, turn.T @ rows, energies, turn, ranks)
+
+    def by_feature(self, weights: FloatArray) -> list[FloatArray]:
+        """Return the weights of each feature's own rows, the shortest that fit the same."""
+        parts = np.split(self.turn @ weights, np.cumsum(self.ranks)[:-1])
+        return [np.asarray(part) for part in parts]
+
+
+class _Follower:
+    """Holds the working set of a path: units, inner products of their rows, weights, residual."""
+
+    def __init__(self, problem: AdditiveProblem, penalty: Penalty, stop: Stop) -> None:
+        self.problem, self.stop = problem, stop
+        self.target = problem.target
+        self.half_norm2 = 0.5 * float(np.vdot(self.target, self.target)) or 1.0
+        self.groups = penalty.groups
+        allowed = np.isfinite(penalty.weights)
+        n_units = penalty.group_weights.size
+        #: Factor v of each unit's penalty; infinite for units without features.
+        self.factor = np.full(n_units, np.inf)
+        self.factor[np.unique(self.groups[allowed])] = 0.0
+        np.maximum.at(self.factor, self.groups[allowed], penalty.weights[allowed])
+        self.factor += penalty.group_weights
+        self.allowed = allowed
+        # a sum of m matrices, each at most 1, is at most m
+        sizes = np.bincount(self.groups[allowed], minlength=n_units)
+        self.length = np.sqrt(np.maximum(sizes, 1))
+        self.free = np.flatnonzero(self.factor == 0)
+        self.units: list[_Unit] = []
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self.starts = np.zeros(1, dtype=np.int64)
+        p = len(self.target)
+        self.gram, self.curvature = np.zeros((0, 0)), np.zeros(0)
+        self.cross, self.weights = np.zeros((0, p)), np.zeros((0, p))
+        self.residual = self.target
+        #: Correlation of each unit when it was looked at last, and how far the residual had moved.
+        self.seen, self.seen_at = np.zeros(n_units), np.zeros(n_units)
+        self.moved = 0.0
+        self.candidates = np.zeros(n_units, dtype=bool)
+        self.known: dict[int, _Unit] = {}
+
+    def begin(self) -> Breakpoint:
+        """Fit the features without penalty, and find the largest penalty of the others."""
+        if self.free.size:
+            self._enter(self.free)
+            self._descend(0.0, _GAP)
+        self._look_at_all()
+        ratio = self._ratios(self.seen)
+        alpha = float(ratio.max(initial=0.0))
+        wanted = self.stop.max_features or self.stop.max_groups or 0
+        self._add_candidates(ratio, _CANDIDATES_EACH * wanted + _CANDIDATES_MORE)
+        return self.point(alpha)
+
+    def solve(self, alpha: float, gap: float) -> None:
+        """Solve among the candidates."""
+        while True:
+            self._descend(alpha, gap)
+            bound = self._ratios(self.seen + self.length * (self.moved - self.seen_at))
+            suspect = self.candidates & (bound > alpha * (1 + _TOLERANCE))
+            self._look_at(np.flatnonzero(suspect))
+            broken = np.flatnonzero(suspect & (self._ratios(self.seen) > alpha * (1 + _TOLERANCE)))
+            if not broken.size:
+                return
+            excess = self._ratios(self.seen)[broken]
+            self._enter(broken[np.argsort(-excess, kind="stable")][:_ENTER])
+
+    def finish(self, alpha: float) -> Certificate:
+        """Solve among all features, and certify the solution."""
+        for _ in range(_MOST_PASSES):
+            self.solve(alpha, _GAP)
+            certificate = self.certify(alpha)
+            ratio = self._ratios(self.seen)
+            broken = (ratio > alpha * (1 + _TOLERANCE)) & ~self.candidates
+            if not broken.any():
+                break
+            self._add_candidates(ratio, _CANDIDATES_MORE + int(np.count_nonzero(broken)))
+        return certificate
+
+    def certify(self, alpha: float) -> Certificate:
+        """Look at all features; measure the optimality conditions and the duality gap."""
+        self._look_at_all()
+        c, norms = self._correlation(), np.sqrt(self._sums(np.square(self.weights)))
+        cuts = alpha * self.factor[self.numbers]
+        pull = np.repeat(
+            np.divide(cuts, norms, out=np.zeros(cuts.size), where=norms > 0), self.ranks
+        )
+        apart = np.sqrt(self._sums(np.square(c - pull[:, None] * self.weights)))
+        stationary = float(apart[(norms > 0) | (cuts == 0)].max(initial=0.0))
+        others = np.isfinite(self.factor) & (self.factor > 0)
+        others[self.numbers[norms > 0]] = False
+        beyond = self.seen[others] - alpha * self.factor[others]
+        top = float(np.linalg.norm(self.target)) or 1.0
+        violation = max(stationary, float(beyond.max(initial=0.0)), 0.0) / top
+        highest = float(self._ratios(self.seen).max(initial=0.0))
+        scale = alpha / highest if highest > alpha else 1.0
+        return Certificate(violation, self._gap(alpha, c, scale), int(self.candidates.sum()))
+
+    def reached(self) -> Status | None:
+        """Return whether as many features or groups are not zero as were asked for."""
+        used = self.used
+        n_features = sum(self.units[i].features.size for i in used)
+        if self.stop.max_features is not None and n_features >= self.stop.max_features:
+            return Status.N_FEATURES
+        n_groups = np.count_nonzero(self.factor[self.numbers[used]] > 0)
+        if self.stop.max_groups is not None and n_groups >= self.stop.max_groups:
+            return Status.N_GROUPS
+        return None
+
+    @property
+    def ranks(self) -> IntArray:
+        """Number of rows of each unit of the working set."""
+        return np.diff(self.starts)
+
+    @property
+    def used(self) -> IntArray:
+        """Units of the working set that are not zero."""
+        return np.flatnonzero(self._sums(np.square(self.weights)) > 0)
+
+    def point(self, alpha: float, before: list[Breakpoint] | None = None) -> Breakpoint:
+        """Return the current solution as a point of the path."""
+        features, sizes = [], []
+        for unit, part in self._parts():
+            for k, weights, rank in zip(
+                unit.features, unit.by_feature(part), unit.ranks, strict=True
+            ):
+                rows = self.problem.factors(np.array([k]))[0] if unit.ranks.size > 1 else unit.rows
+                assert len(rows) == rank
+                features.append(int(k))
+                sizes.append(
+                    float(np.sqrt(np.sum(np.square(rows).sum(axis=1)[:, None] * weights**2)))
+                )
+        indices = np.array(features, dtype=np.int64)
+        earlier = set(before[0].indices.tolist()) if before else set()
+        joined = tuple(k for k in features if k not in earlier)
+        dropped = tuple(sorted(earlier - set(features)))
+        return Breakpoint(float(alpha), indices, np.array(sizes), joined, dropped)
+
+    def solution(
+        self, points: list[Breakpoint], status: Status, certificate: Certificate
+    ) -> AdditiveSolution:
+        """Return the path and the weights at its end."""
+        made = {
+            int(k): weights
+            for unit, part in self._parts()
+            for k, weights in zip(unit.features, unit.by_feature(part), strict=True)
+        }
+        if certificate.duality_gap > _LARGEST_GAP:
+            status = Status.STALLED
+        candidates = np.flatnonzero(self.candidates[self.groups] & self.allowed)
+        path = SolutionPath(
+            tuple(points), status, certificate, self.groups.size, candidates, exact=False
+        )
+        order = sorted(made)
+        return AdditiveSolution(
+            path, np.array(order, dtype=np.int64), tuple(made[k] for k in order)
+        )
+
+    def _parts(self) -> list[tuple[_Unit, FloatArray]]:
+        """Return the units that are not zero, with their weights."""
+        return [
+            (self.units[i], self.weights[self.starts[i] : self.starts[i + 1]]) for i in self.used
+        ]
+
+    def _sums(self, values: FloatArray) -> FloatArray:
+        """Sum values (M, p) over the rows of each unit of the working set."""
+        if not self.numbers.size:
+            return np.zeros(0)
+        return np.asarray(np.add.reduceat(values.sum(axis=1), self.starts[:-1]))
+
+    def _ratios(self, correlations: FloatArray) -> FloatArray:
+        """Penalty at which each unit would join; 0 if it may not, or has no penalty."""
+        penalised = np.isfinite(self.factor) & (self.factor > 0)
+        ratios = np.zeros(correlations.size)
+        np.divide(correlations, self.factor, out=ratios, where=penalised)
+        return ratios
+
+    def _correlation(self) -> FloatArray:
+        """Minus the gradient of the smooth part, ridge of free units included, shape (M, p)."""
+        rest = self.curvature - np.diag(self.gram)
+        return np.asarray(self.cross - self.gram @ self.weights - rest[:, None] * self.weights)
+
+    def _descend(self, alpha: float, gap: float) -> None:
+        """Minimise over the working set, and update the residual."""
+        if not self.numbers.size:
+            return
+        from hsiclasso.solvers._additive_loops import descend_functions
+
+        cuts = alpha * self.factor[self.numbers]
+        history = [self.weights.ravel().copy()]
+        c = self._correlation()
+        for _ in range(_LOOKS):
+            descend_functions(
+                self.gram, self.curvature, cuts, self.starts, self.weights, c, _SWEEPS
+            )
+            sizes = np.sqrt(self._sums(np.square(c)))
+            penalised = cuts > 0
+            over = float(np.max(sizes[penalised] / cuts[penalised], initial=1.0))
+            if self._gap(alpha, c, 1 / over) <= gap:
+                break
+            history = [*history[-_DEPTH:], self.weights.ravel().copy()]
+            if len(history) > _DEPTH:
+                self._extrapolate(alpha, history)
+                history = [self.weights.ravel().copy()]
+            c = self._correlation()
+        before = self.residual
+        self.residual = self.target.copy()
+        for unit, part in self._parts():
+            self.residual -= part.T @ unit.rows
+        self.moved += float(np.linalg.norm(self.residual - before))
+
+    def _extrapolate(self, alpha: float, history: list[FloatArray]) -> None:
+        """Combine the last solutions (Anderson); keep the result if it lowers the objective."""
+        steps = np.diff(np.array(history), axis=0)
+        gram = np.asarray(steps @ steps.T, dtype=np.float64)
+        gram = gram + 1e-12 * np.trace(gram) * np.eye(len(gram))
+        try:
+            shares = np.linalg.solve(gram, np.ones(len(gram)))
+        except np.linalg.LinAlgError:
+            return
+        if not (np.isfinite(shares).all() and shares.sum() != 0):
+            return
+        shares /= shares.sum()
+        old, objective = self.weights, self._objective(alpha)
+        self.weights = (shares @ np.array(history[1:])).reshape(old.shape)
+        # a unit that is zero stays zero: this is what makes the solution sparse
+        self.weights[~np.repeat(self._sums(np.square(old)) > 0, self.ranks)] = 0.0
+        if not self._objective(alpha) < objective:
+            self.weights = old
+
+    def _objective(self, alpha: float) -> float:
+        """Return the objective less half the squared norm of the target."""
+        rest = self.curvature - np.diag(self.gram)
+        fitted = self.gram @ self.weights + rest[:, None] * self.weights
+        norms = np.sqrt(self._sums(np.square(self.weights)))
+        smooth = 0.5 * np.vdot(self.weights, fitted) - np.vdot(self.cross, self.weights)
+        return float(smooth + alpha * (self.factor[self.numbers] @ norms))
+
+    def _gap(self, alpha: float, c: FloatArray, scale: float) -> float:
+        """Return the duality gap relative to half the squared norm of the target.
+
+        `scale` is the largest factor with which the residual is feasible.
+        """
+        rest = self.curvature - np.diag(self.gram)
+        norms = np.sqrt(self._sums(np.square(self.weights)))
+        fit = float(np.vdot(self.cross, self.weights))
+        towards = 2 * self.half_norm2 - fit
+        ridge = float(rest @ np.square(self.weights).sum(axis=1))
+        # |R|^2 = |F|^2 - <C, W> - <QR, W>, and c = QR - rest W
+        residual2 = max(towards - float(np.vdot(c, self.weights)) - ridge, 0.0)
+        # for free units: Q R = c + rest W
+        free = rest > 0
+        pushed = np.square(c[free] + rest[free, None] * self.weights[free]).sum(axis=1)
+        size2 = residual2 + float(np.sum(pushed / rest[free]))
+        primal = 0.5 * residual2 + 0.5 * ridge + alpha * float(self.factor[self.numbers] @ norms)
+        s = min(scale, max(towards / size2, 0.0)) if size2 > 0 else 0.0
+        return max(primal - (s * towards - 0.5 * s * s * size2), 0.0) / self.half_norm2
+
+    def _members(self, unit: int) -> IntArray:
+        return np.flatnonzero((self.groups == unit) & self.allowed)
+
+    def _make(self, numbers: IntArray) -> list[_Unit]:
+        """Return units, made of the rows of their features."""
+        new = [u for u in numbers.tolist() if u not in self.known]
+        members = [self._members(u) for u in new]
+        if new:
+            factors = self.problem.factors(np.concatenate(members))
+            ends = np.cumsum([m.size for m in members])
+            for u, features, last in zip(new, members, ends.tolist(), strict=True):
+                self.known[u] = _Unit.of(features, factors[last - features.size : last])
+        return [self.known[u] for u in numbers.tolist()]
+
+    def _enter(self, numbers: IntArray) -> None:
+        """Add units to the working set."""
+        units = self._make(numbers)
+        rows = np.concatenate([unit.rows for unit in units])
+        energies = np.concatenate([unit.energies for unit in units])
+        beside = np.concatenate(
+            [np.zeros((0, len(rows))), *(unit.rows @ rows.T for unit in self.units)]
+        )
+        self.gram = np.block([[self.gram, beside], [beside.T, rows @ rows.T]])
+        free = np.repeat(self.factor[numbers] == 0, [len(unit.rows) for unit in units])
+        ridge = np.where(free, np.maximum(1 - energies, _LEAST_RIDGE), 0.0)
+        diagonal = np.diag(self.gram)[-len(rows) :] if len(rows) else energies
+        self.curvature = np.append(self.curvature, diagonal + ridge)
+        self.cross = np.concatenate([self.cross, rows @ self.target.T])
+        self.weights = np.concatenate([self.weights, np.zeros((len(rows), len(self.target)))])
+        self.units += units
+        self.numbers = np.append(self.numbers, numbers)
+        self.starts = np.append(0, np.cumsum([len(unit.rows) for unit in self.units]))
+        self.candidates[numbers] = True
+
+    def _add_candidates(self, ratio: FloatArray, number: int) -> None:
+        """Make the units with the largest ratios candidates."""
+        others = np.flatnonzero((ratio > 0) & ~self.candidates)
+        self.candidates[others[np.argsort(-ratio[others], kind="stable")[:number]]] = True
+
+    def _look_at(self, numbers: IntArray) -> None:
+        """Find the correlations of some units with the residual."""
+        outside = numbers[~np.isin(numbers, self.numbers)]
+        for u, unit in zip(outside.tolist(), self._make(outside), strict=True):
+            self.seen[u] = np.linalg.norm(unit.rows @ self.residual.T)
+        self.seen_at[outside] = self.moved
+        inside = np.isin(self.numbers, numbers)
+        # the descent holds the conditions of the working set
+        self.seen[self.numbers[inside]] = 0.0
+        self.seen_at[self.numbers[inside]] = self.moved
+
+    def _look_at_all(self) -> None:
+        """Find the correlations of all units with the residual, by one pass."""
+        squares = np.square(self.problem.correlations(self.residual))
+        squares[~self.allowed] = 0.0
+        sums = np.bincount(self.groups, weights=squares, minlength=self.factor.size)
+        self.seen, self.seen_at = np.sqrt(sums), np.full(self.factor.size, self.moved)
