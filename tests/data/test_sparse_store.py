@@ -19,6 +19,7 @@ from hsiclasso.data.sources import ArraySource
 from hsiclasso.data.sparse_store import CompressedFile, StoredColumns, StoredRows, sparse_source
 from hsiclasso.data.store import Store
 from hsiclasso.data.subset import ColumnSubset
+from tests.data.chunks import assert_loads
 
 h5py = pytest.importorskip("h5py")
 
@@ -75,16 +76,9 @@ def test_chunks_cover_the_columns(open_as, rng):
     matrix = table(rng)
     source = open_as(matrix)
     for size in (1, 500, 10**9):
-        chunks = source.chunks(size)
-        assert [chunk.start for chunk in chunks[1:]] == [chunk.stop for chunk in chunks[:-1]]
-        assert (chunks[0].start, chunks[-1].stop) == (0, 23)
-        for chunk in chunks:
-            part = source.load(chunk)
-            assert part.in_memory
-            assert part.name(0) == f"g{chunk.start}"
-            assert part.stored(slice(0, 0)) is not None
-            dense = matrix.toarray()[:, chunk]
-            np.testing.assert_array_equal(part.block(slice(0, dense.shape[1])), dense)
+        assert_loads(source, size, matrix.toarray(), "g")
+        loaded = [source.load(chunk) for chunk in source.chunks(size)]
+        assert all(part.stored(slice(0, 0)) is not None for part in loaded)
     covered = np.concatenate([np.arange(run.start, run.stop) for run in source.runs()])
     assert covered.tolist() == list(range(23))
 

@@ -11,6 +11,7 @@ import pytest
 from hsiclasso import HSICLasso, InvalidInputError, make_data1
 from hsiclasso.data import RowSubset, as_source
 from hsiclasso.data.stored import HeldColumns, StoredArray
+from tests.data.chunks import assert_loads
 
 
 def memmap(array, folder, order):
@@ -75,14 +76,7 @@ def test_chunks_cover_the_columns(store, rng):
     array = rng.random((90, 23))
     source = as_source(store(array))
     for size in (1, 90 * 8 * 3, 10**9):
-        chunks = source.chunks(size)
-        assert [chunk.start for chunk in chunks[1:]] == [chunk.stop for chunk in chunks[:-1]]
-        assert (chunks[0].start, chunks[-1].stop) == (0, 23)
-        for chunk in chunks:
-            part = source.load(chunk)
-            assert part.in_memory
-            assert part.name(0) == f"x{chunk.start}"
-            np.testing.assert_array_equal(part.block(slice(None)), array[:, chunk])
+        assert_loads(source, size, array)
 
 
 def test_selection(store):

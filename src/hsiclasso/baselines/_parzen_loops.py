@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import intrinsic
 
 from hsiclasso._compile import compiled, inlined, summing
 from hsiclasso._types import FloatArray
+from hsiclasso.kernels._loops import bits_as_float
 
 __all__ = ["log_masses"]
 
@@ -38,16 +37,6 @@ _MANTISSA = np.int32(23)
 _RUN = 4096
 
 
-@intrinsic
-def _bits_as_float(_context: Any, _bits: Any) -> Any:
-    """Reinterpret an int32 as a float32."""
-
-    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.float32))
-
-    return types.float32(types.int32), generate
-
-
 @inlined
 def _halved(t: Any) -> Any:
     """2^-t for t >= 0 in single precision, in arithmetic that vectorises."""
@@ -61,7 +50,9 @@ def _halved(t: Any) -> Any:
     p = p * f + _C2
     p = p * f + _C1
     p = p * f + _C0
-    return p * _bits_as_float((np.int32(127) - whole) << _MANTISSA)  # type: ignore[call-arg]
+    # the difference of two int32 is an int64
+    bits = np.int32((np.int32(127) - whole) << _MANTISSA)
+    return p * bits_as_float(bits)  # type: ignore[call-arg]
 
 
 @summing

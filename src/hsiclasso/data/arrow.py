@@ -15,7 +15,7 @@ from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledSource, OrderedLabels
 from hsiclasso.data.layout import Roles, drop_option, lay_out
-from hsiclasso.data.reading import reading
+from hsiclasso.data.reading import package_of, reading
 from hsiclasso.data.sources import ArraySource
 from hsiclasso.data.stored import even_chunks
 from hsiclasso.errors import InvalidInputError, require
@@ -62,8 +62,7 @@ class ArrowColumns(Protocol):
 
 def is_arrow(X: Any) -> bool:
     """Whether an object is a `pyarrow.Table` or a `pyarrow.dataset.Dataset`."""
-    home = type(X).__module__.partition(".")[0]
-    return home == "pyarrow" and hasattr(X, "schema") and hasattr(X, "take")
+    return package_of(X) == "pyarrow" and hasattr(X, "schema") and hasattr(X, "take")
 
 
 class ArrowSource(ListedSource):

@@ -118,11 +118,9 @@ def read_table(
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "table.csv")
-    ...     _ = file.write_text("id,a,sex,kind\ns1,1,f,x\ns2,,m,y\ns3,5,f,x\n")
-    ...     table = read_table(file, "kind", drop=["id"])
+    >>> file = Path("table.csv")
+    >>> _ = file.write_text("id,a,sex,kind\ns1,1,f,x\ns2,,m,y\ns3,5,f,x\n")
+    >>> table = read_table(file, "kind", drop=["id"])
     >>> [table.source.kind(j) for j in range(2)], table.y.tolist()
     (['number', 'text'], ['x', 'y', 'x'])
     >>> table.source.block(slice(0, 1)).ravel()

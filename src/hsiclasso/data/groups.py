@@ -28,11 +28,9 @@ def read_groups(path: str | PathLike[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "pathways.csv")
-    ...     _ = file.write_text("gene,pathway\nTP53,apoptosis\nEGFR,growth\n")
-    ...     read_groups(file)
+    >>> file = Path("pathways.csv")
+    >>> _ = file.write_text("gene,pathway\nTP53,apoptosis\nEGFR,growth\n")
+    >>> read_groups(file)
     {'TP53': 'apoptosis', 'EGFR': 'growth'}
     """
     file = Path(path)

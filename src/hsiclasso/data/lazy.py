@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Kind, Source, as_positions
+from hsiclasso.data.base import ListedSource, Source, as_positions
 from hsiclasso.data.fingerprint import file_state, hash_of
 from hsiclasso.data.frames import FrameSource
-from hsiclasso.data.reading import reading
+from hsiclasso.data.reading import package_of, reading
 from hsiclasso.data.stored import even_chunks
 from hsiclasso.errors import require
 
@@ -21,11 +21,10 @@ __all__ = ["LazyFrameSource", "is_lazy_frame"]
 
 def is_lazy_frame(X: Any) -> bool:
     """Whether an object is a polars LazyFrame."""
-    home = type(X).__module__.partition(".")[0]
-    return home == "polars" and hasattr(X, "collect") and hasattr(X, "collect_schema")
+    return package_of(X) == "polars" and hasattr(X, "collect") and hasattr(X, "collect_schema")
 
 
-class LazyFrameSource(Source):
+class LazyFrameSource(ListedSource):
     """Columns of a LazyFrame: a query that is run for the columns that are needed.
 
     Parameters
@@ -46,26 +45,13 @@ class LazyFrameSource(Source):
         self._frame = frame
         with reading("X (LazyFrame)", "a query"):
             schema = frame.collect_schema()
-            self._rows = int(frame.select(polars.len()).collect().item())
+            n_samples = int(frame.select(polars.len()).collect().item())
         # an empty frame of the same columns knows their kinds and dtypes, and refuses others
         self._empty = FrameSource(polars.DataFrame(schema=schema))
-        self._names = schema.names()
+        names = schema.names()
+        super().__init__(names, [self._empty.kind(j) for j in range(len(names))], n_samples)
         self.in_memory = False
-        self.n_samples, self.n_features = self._rows, len(self._names)
         self._labels: dict[int, list[Any]] = {}
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return str(self._names[column])
-
-    def kind(self, column: int) -> Kind:
-        """Kind of one column."""
-        return self._empty.kind(column)
-
-    @property
-    def uniform_kind(self) -> Kind | None:
-        """Kind of all columns, or None if they differ."""
-        return self._empty.uniform_kind
 
     def dtype_name(self, column: int) -> str:
         """Name of the dtype of one column."""

@@ -41,11 +41,9 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "links.csv")
-    ...     _ = file.write_text(",ann,bob\nann,0,1\nbob,1,0\n")
-    ...     read_matrix(file)
+    >>> file = Path("links.csv")
+    >>> _ = file.write_text(",ann,bob\nann,0,1\nbob,1,0\n")
+    >>> read_matrix(file)
     array([[0., 1.],
            [1., 0.]])
     """

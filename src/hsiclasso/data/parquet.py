@@ -77,11 +77,10 @@ class ParquetSource(ArrowSource):
 
     Examples
     --------
-    >>> import tempfile, pyarrow, pyarrow.parquet
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "table.parquet")
-    ...     pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2, 3], "b": [4, 5, 6]}), file)
-    ...     ParquetSource(file).block(slice(1, 2)).ravel()
+    >>> import pyarrow, pyarrow.parquet
+    >>> file = Path("table.parquet")
+    >>> pyarrow.parquet.write_table(pyarrow.table({"a": [1, 2, 3], "b": [4, 5, 6]}), file)
+    >>> ParquetSource(file).block(slice(1, 2)).ravel()
     array([4., 5., 6.])
     """
 

@@ -8,13 +8,18 @@ from pathlib import Path
 
 from hsiclasso.errors import InvalidInputError, MissingExtraError
 
-__all__ = ["reading"]
+__all__ = ["package_of", "reading"]
 
 #: Modules whose errors mean that a file cannot be read.
 _READERS = (
     "pyarrow", "polars", "zarr", "numcodecs", "h5py", "scipy", "zlib", "zipfile", "struct", "csv",
     "_csv", "zstandard",
 )  # fmt: skip
+
+
+def package_of(thing: object) -> str:
+    """Name of the package from which the class of an object comes; imports nothing."""
+    return type(thing).__module__.partition(".")[0]
 
 
 @contextmanager
@@ -43,8 +48,7 @@ def reading(where: str | Path, form: str = "") -> Iterator[None]:
         raise
     except Exception as error:
         kinds = (OSError, EOFError, ValueError, LookupError, TypeError, RuntimeError)
-        home = type(error).__module__.partition(".")[0]
-        if not isinstance(error, kinds) and home not in _READERS:
+        if not isinstance(error, kinds) and package_of(error) not in _READERS:
             raise
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidInputError(

@@ -15,7 +15,7 @@ from hsiclasso.data.base import NamesOf, Source, WrappedSource, as_positions, cu
 from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.places import Transposed, copy_columns, opener, stored_path
 from hsiclasso.data.preparation import Preparation
-from hsiclasso.data.reading import reading
+from hsiclasso.data.reading import package_of, reading
 from hsiclasso.data.rechunk import Panels, Rechunking, chunk_blocks, panel_edges
 from hsiclasso.data.sources import ArraySource, ReadSource, UniformSource, check_numbers
 from hsiclasso.errors import InvalidInputError
@@ -272,5 +272,4 @@ class Outline(UniformSource):
 
 def is_stored_array(X: Any) -> bool:
     """Whether an object is an array that is not in memory: memory-mapped, HDF5 or Zarr."""
-    home = type(X).__module__.partition(".")[0]
-    return isinstance(X, np.memmap) or (home in ("h5py", "zarr") and hasattr(X, "dtype"))
+    return isinstance(X, np.memmap) or (package_of(X) in ("h5py", "zarr") and hasattr(X, "dtype"))

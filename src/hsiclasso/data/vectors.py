@@ -34,11 +34,9 @@ def read_target(path: str | Path, n_samples: int) -> np.ndarray[Any, Any]:
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "y.txt")
-    ...     _ = file.write_text("dose\n1\n2.5\nNA\n")
-    ...     read_target(file, 3)
+    >>> file = Path("y.txt")
+    >>> _ = file.write_text("dose\n1\n2.5\nNA\n")
+    >>> read_target(file, 3)
     array([1. , 2.5, nan])
     """
     file = Path(path)

@@ -10,21 +10,13 @@ import math
 
 import numpy as np
 
-from hsiclasso._compile import compiled, summing
+from hsiclasso._compile import compiled
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.kernels._loops import gaussian_kernel, sum_row
+from hsiclasso.kernels._loops import dot, gaussian_kernel, sum_row
 
 __all__ = ["multiply_packed", "pack"]
 
 _ROOT_2 = math.sqrt(2.0)
-
-
-@summing
-def _dot(a: FloatArray, b: FloatArray) -> float:
-    total = 0.0
-    for i in range(a.size):
-        total += a[i] * b[i]
-    return total
 
 
 @compiled
@@ -70,7 +62,7 @@ def pack(block: FloatArray, out: FloatArray, norm2: FloatArray) -> None:
     means = np.empty(block.shape[1])
     for j in range(block.shape[0]):
         _pack(block[j], means, out[j])
-        norm2[j] = _dot(out[j], out[j])
+        norm2[j] = dot(out[j], out[j])
 
 
 @compiled
@@ -91,7 +83,7 @@ def multiply_packed(
             continue
         _pack(block[j], means, matrix)
         if math.isnan(norm2[j]):
-            norm2[j] = _dot(matrix, matrix)
+            norm2[j] = dot(matrix, matrix)
         for c in range(places.size):
             if math.isnan(out[j, c]):
-                out[j, c] = _dot(matrix, packed[places[c]])
+                out[j, c] = dot(matrix, packed[places[c]])

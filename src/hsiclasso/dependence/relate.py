@@ -26,7 +26,7 @@ from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
 
-__all__ = ["NEIGHBOURS_AT_ONCE", "Problem", "Progress", "first_pass", "relate"]
+__all__ = ["NEIGHBOURS_AT_ONCE", "Problem", "Progress", "first_pass", "relate", "scan"]
 
 #: Called with the name of the stage, the number of features done and their total number.
 Progress = Callable[[str, int, int], None]
@@ -78,7 +78,7 @@ def relate(
     """
     runner, budget = runner or Threads(n_threads), budget or Budget(n_threads=n_threads)
     work = first_pass(features, target, measure, screen)
-    found, features = _scan(work, runner, progress, "relevance", max(1, screen), budget)
+    found, features = scan(work, runner, progress, "relevance", max(1, screen), budget)
     is_screened = isinstance(work, ScreeningPass)
     exact = work if isinstance(work, RelevancePass) else work.exact
     return Problem(exact.on(features), found, runner, budget, screen if is_screened else 1)
@@ -101,7 +101,7 @@ def _is_compact(source: Source) -> bool:
     return source.levels(nothing) is not None or source.stored(nothing) is not None
 
 
-def _scan(
+def scan(
     work: Pass, runner: Runner, progress: Progress | None, stage: str,
     n_exact: int, budget: Budget,
 ) -> tuple[Screened, Features]:  # fmt: skip
@@ -286,6 +286,6 @@ class Problem:
         for which, target in passes:
             work = RelevancePass(features, target, measure)
             stage = f"neighbours of {', '.join(str(wanted[i]) for i in which)}"
-            found, _ = _scan(work, self._runner, progress, stage, 0, self._budget)
+            found, _ = scan(work, self._runner, progress, stage, 0, self._budget)
             out[:, which] = found.result.relevance
         return out

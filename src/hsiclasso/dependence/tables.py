@@ -71,12 +71,8 @@ class TableProducts:
 
     Parameters
     ----------
-    columns : ScaledColumns
-        The features, which are read when needed.
-    measure : Measure
-        Dependence measure; not NOCCO, which needs eigenvalues.
-    n_threads : int
-        Number of threads.
+    columns, measure, n_threads
+        As in `FactorProducts`; the measure is not NOCCO, which needs eigenvalues.
     """
 
     def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:

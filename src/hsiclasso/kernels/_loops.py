@@ -19,8 +19,10 @@ from hsiclasso.kernels._products import multiply_terms
 
 __all__ = [
     "RUN",
+    "bits_as_float",
     "count_magnitudes",
     "count_pairs_within",
+    "dot",
     "factor_at_pivots",
     "gaussian_cholesky",
     "gaussian_kernel",
@@ -41,13 +43,14 @@ _LN2_LOW = 1.90821492927058770002e-10
 
 
 @intrinsic
-def _bits_as_float(_context: Any, _bits: Any) -> Any:
-    """Reinterpret the bits of an int64 as a float64."""
+def bits_as_float(_context: Any, bits: Any) -> Any:
+    """Reinterpret the bits of an int64 as a float64, or those of an int32 as a float32."""
+    number: Any = {types.int64: types.float64, types.int32: types.float32}[bits]
 
     def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.float64))
+        return builder.bitcast(args[0], context.get_value_type(number))
 
-    return types.float64(types.int64), generate
+    return number(bits), generate
 
 
 @inlined
@@ -68,7 +71,7 @@ def _exp(x: float) -> float:
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return p * _bits_as_float((np.int64(k) + 1023) << 52)  # type: ignore[call-arg]
+    return p * bits_as_float((np.int64(k) + 1023) << 52)  # type: ignore[call-arg]
 
 
 @summing
@@ -81,10 +84,11 @@ def sum_row(row: FloatArray) -> float:
 
 
 @summing
-def _weighted_sum(row: FloatArray, weights: FloatArray) -> float:
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """Return the inner product of two rows."""
     total = 0.0
-    for i in range(row.size):
-        total += weights[i] * row[i]
+    for i in range(a.size):
+        total += a[i] * b[i]
     return total
 
 
@@ -125,11 +129,11 @@ def standardise(
         else:
             exponent = 0
         total = sum_row(shares)
-        mean = _weighted_sum(row, shares) / total
+        mean = dot(row, shares) / total
         for i in range(n):
             row[i] -= mean
         # the first moment corrects the rounding error of the mean
-        first = _weighted_sum(row, shares) / total
+        first = dot(row, shares) / total
         second = _weighted_squares(row, shares) / total
         deviation = math.sqrt(max(0.0, second - first * first))
         std[j] = math.ldexp(deviation, exponent)
@@ -277,7 +281,7 @@ def gaussian_cholesky(
     Returns the rank reached and the trace of the residual, weighted by `weights` (n,). The trace
     exceeds `allowed` only if `factor` has too few rows.
     """
-    left_out = _weighted_sum(residual, weights)
+    left_out = dot(residual, weights)
     while left_out > allowed and rank < factor.shape[0]:
         pivot = 0
         for i in range(z.size):
@@ -292,7 +296,7 @@ def gaussian_cholesky(
             _subtract(row, factor[earlier, pivot], factor[earlier])
         _normalise_row(row, 1.0 / math.sqrt(residual[pivot]), residual)
         residual[pivot] = 0.0
-        left_out = _weighted_sum(residual, weights)
+        left_out = dot(residual, weights)
         rank += 1
     return rank, left_out
 
@@ -326,7 +330,7 @@ def factor_at_pivots(
             for earlier in range(m):
                 _subtract(row, lower[m, earlier], factor[earlier][start:stop])
             _normalise_row(row, 1.0 / lower[m, m], left)
-        left_out += _weighted_sum(left, weights[start:stop])
+        left_out += dot(left, weights[start:stop])
     return left_out
 
 

@@ -242,10 +242,13 @@ class DistanceKernel(Kernel):
     r"""A kernel :math:`f(\|x - x'\|^2 / \sigma^2)` with :math:`f(0) = 1`.
 
     For a feature of several columns, the squared distance is the mean over its standardised
-    columns. A subclass needs a constructor with a `width` and a method `of_squares`.
+    columns. A subclass needs a method `of_squares`.
     """
 
     width: Any
+
+    def __init__(self, width: Width = 1.0) -> None:
+        self.width = width
 
     @abstractmethod
     def of_squares(self, squares: FloatArray) -> FloatArray:

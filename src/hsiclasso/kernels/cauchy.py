@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.kernels.base import DistanceKernel, Width
+from hsiclasso.kernels.base import DistanceKernel
 
 __all__ = ["Cauchy"]
 
@@ -21,8 +21,7 @@ class Cauchy(DistanceKernel):
     Parameters
     ----------
     width : float or "median", default=1.0
-        :math:`\sigma` in standard deviations of the column, or the median of the non-zero
-        pairwise distances.
+        As in `Laplace`.
 
     Examples
     --------
@@ -31,9 +30,6 @@ class Cauchy(DistanceKernel):
     """
 
     name: ClassVar[str] = "cauchy"
-
-    def __init__(self, width: Width = 1.0) -> None:
-        self.width = width
 
     def of_squares(self, squares: FloatArray) -> FloatArray:
         """Return the kernel at squared distances, which are in units of the squared width."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.kernels.base import DistanceKernel, Width
+from hsiclasso.kernels.base import DistanceKernel
 
 __all__ = ["Laplace"]
 
@@ -34,9 +34,6 @@ class Laplace(DistanceKernel):
     full_rank: ClassVar[bool] = True
     joins_columns: ClassVar[bool] = False
     has_recursion: ClassVar[bool] = True
-
-    def __init__(self, width: Width = 1.0) -> None:
-        self.width = width
 
     def of_squares(self, squares: FloatArray) -> FloatArray:
         """Return the kernel at squared distances, which are in units of the squared width."""

@@ -29,8 +29,7 @@ class Matern(DistanceKernel):
         :math:`\nu`. The value 0.5 would give the `Laplace` kernel; large values approach the
         `Gaussian` kernel.
     width : float or "median", default=1.0
-        :math:`\sigma` in standard deviations of the column, or the median of the non-zero
-        pairwise distances.
+        As in `Laplace`.
 
     Examples
     --------
