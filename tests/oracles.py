@@ -529,3 +529,35 @@ def additive_objective(
         for g in np.unique(groups)
     ]
     return float(0.5 * np.sum((target - fitted) ** 2) + penalty * sum(norms))
+
+
+def normal_scores(y):
+    """Normal quantiles of (rank - 1/2) / n."""
+    from scipy.stats import norm, rankdata
+
+    return norm.ppf((rankdata(y) - 0.5) / len(y))
+
+
+def embedded_rows(y, linear, classes=False):
+    """Rows of a target: those of its kernel with norm 1, and its numbers with norm `linear`."""
+    L = centre(delta_gram(y) if classes else gaussian_gram(normal_scores(y)))
+    eigenvalues, vectors = np.linalg.eigh(L)
+    rows = (vectors * np.sqrt(np.maximum(eigenvalues, 0))).T
+    rows = rows / np.linalg.norm(rows)
+    if classes:
+        return rows
+    z = standardise(normal_scores(y))
+    return np.concatenate([rows, (linear * z / np.linalg.norm(z))[None]])
+
+
+def function_rows(x, epsilon):
+    """Rows Q of a feature: Q'Q = K (K + epsilon n)^-1."""
+    eigenvalues, vectors = np.linalg.eigh(nocco_matrix(centre(gaussian_gram(x)), epsilon))
+    return (vectors * np.sqrt(np.maximum(eigenvalues, 0))).T
+
+
+def additive_ridge(grams, Y, ridge):
+    """Functions f_k = K_k R / (rho n) with (sum_k K_k + rho n) R = rho n Y, of centred matrices."""
+    n = len(Y)
+    residual = np.linalg.solve(sum(grams) + ridge * n * np.eye(n), ridge * n * (Y - Y.mean(axis=0)))
+    return [K @ residual / (ridge * n) for K in grams]

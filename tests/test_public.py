@@ -14,14 +14,14 @@ from hsiclasso._options import Option
 from hsiclasso.errors import MissingExtraError, require
 
 #: Public names by what they are.
-ESTIMATORS = {"HSICLasso", "HSICLassoCV", "NOCCOLasso"}
+ESTIMATORS = {"EmbeddingLasso", "HSICLasso", "HSICLassoCV", "NOCCOLasso"}
 OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
     "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
-RESULTS = {"Plan", "SelectedKernel", "SelectionResult"}
+RESULTS = {"FeatureFunction", "Plan", "SelectedKernel", "SelectionResult"}
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",

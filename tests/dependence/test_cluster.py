@@ -19,6 +19,7 @@ from distributed import Client, LocalCluster  # noqa: E402
 
 from hsiclasso import (  # noqa: E402
     ChunkFailedError,
+    EmbeddingLasso,
     HSICLasso,
     InvalidInputError,
     Resources,
@@ -80,6 +81,14 @@ def on(client, **options):
 )
 def test_workers_like_threads(client, data, options):
     assert_same(on(client, **options).fit(*data), HSICLasso(5, **options).fit(*data))
+
+
+def test_passes_with_residuals_are_run_by_workers(client, data):
+    X, y = data
+    on_cluster = EmbeddingLasso(5, resources=Resources(client=client)).fit(X, y)
+    assert_same(on_cluster, EmbeddingLasso(5).fit(X, y))
+    array = da.from_array(X, chunks=(N, 11))
+    assert_same(EmbeddingLasso(5, resources=Resources(client=client)).fit(array, y), on_cluster)
 
 
 def test_files_are_read_by_the_workers(client, data, tmp_path):

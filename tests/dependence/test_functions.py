@@ -3,21 +3,24 @@
 import numpy as np
 import pytest
 
-from hsiclasso.dependence import Budget
+from hsiclasso.dependence import Budget, relate
 from hsiclasso.dependence.functions import FeatureFunctions
-from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import Laplace, Samples
+from hsiclasso.kernels import NOCCO, Laplace, Samples
 from hsiclasso.solvers import Penalty, Stop
 from hsiclasso.solvers.additive import solve_additive
+from hsiclasso.targets.matrix import FactoredTarget
+from hsiclasso.targets.split import dense_rows
 from tests.dependence.cases import make_features
 from tests.oracles import centre, gaussian_gram, nocco_matrix
 
 EPSILON = 0.01
 
 
-def make(X, target, kernel=None, weights=None, **options):
+def make(X, target, kernel=None, weights=None, progress=None, **options):
     features = make_features(X, kernel, Samples(len(X), weights), gram_error=1e-9)
-    return FeatureFunctions(features, target, EPSILON, **options)
+    rows = FactoredTarget(dense_rows(target), np.ones(len(target)), np.sum(target**2))
+    problem = relate(features, rows, NOCCO(EPSILON), **options)
+    return FeatureFunctions(problem, target, progress)
 
 
 @pytest.fixture
@@ -36,6 +39,7 @@ def test_rows_and_correlations_are_those_of_dense_matrices(table):
         dense = nocco_matrix(centre(gaussian_gram(X[:, k])), EPSILON)
         (rows,) = functions.factors(np.array([k]))
         np.testing.assert_allclose(rows.T @ rows, dense, atol=1e-7)
+        assert functions.correlations(target.copy())[k] == pytest.approx(correlations[k])
         assert correlations[k] == pytest.approx(np.sqrt(np.trace(target @ dense @ target.T)))
         assert np.square(rows).sum(axis=1).max() < 1
 
@@ -73,9 +77,3 @@ def test_weights_are_repeated_rows(table):
     assert made[0].features.size
     for ours, theirs in zip(*(s.path.breakpoints[-1].weights for s in made), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-4)
-
-
-def test_epsilon_must_be_positive(table):
-    X, target = table
-    with pytest.raises(InvalidInputError, match="epsilon"):
-        FeatureFunctions(make_features(X), target, 0.0)

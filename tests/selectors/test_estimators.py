@@ -28,6 +28,7 @@ from hsiclasso import (
     ConstantFeatureWarning,
     Covariates,
     ElasticNet,
+    EmbeddingLasso,
     Gaussian,
     GroupLasso,
     HSICLasso,
@@ -51,7 +52,7 @@ RICH = HSICLasso(
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([HSICLasso(), RICH, NOCCOLasso()])
+@parametrize_with_checks([HSICLasso(), RICH, NOCCOLasso(), EmbeddingLasso()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -58,4 +58,10 @@ def assert_same_data(found, expected):
     """Compare the data of two prepared targets, whatever it holds."""
     assert type(found) is type(expected)
     for name, value in vars(expected).items():
-        np.testing.assert_array_equal(getattr(found, name), value)
+        parts = (
+            (getattr(found, name), value)
+            if isinstance(value, tuple)
+            else ([vars(found)[name]], [value])
+        )
+        for ours, theirs in zip(*parts, strict=True):
+            np.testing.assert_array_equal(ours, theirs)

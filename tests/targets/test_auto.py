@@ -99,7 +99,7 @@ BAD = {
     "ranks of classes": ({"transform": "rank"}, TEXT, "transform='rank' is not for a target of cl"),
     "ranks of labels": ({"transform": "rank"}, LABELS, "not for a target of labels, which y is"),
     "outputs of times": ({"outputs": "joint"}, structured(), "outputs='joint' is not for times"),
-    "unknown transform": ({"transform": "log"}, REAL, "transform='log' is unknown: choose None or"),
+    "unknown transform": ({"transform": "log"}, REAL, "transform='log' is unknown: choose None"),
     "unknown outputs": ({"outputs": "sum"}, REAL, "outputs='sum' is unknown"),
     "unknown missing": ({"missing": "impute"}, REAL, "missing='impute' is unknown"),
     "unknown kernel": ({"kernel": "rbf"}, REAL, "kernel of the target='rbf' is unknown: choose"),

@@ -31,6 +31,6 @@ def test_ties_have_mid_ranks():
 
 
 def test_unknown_transforms():
-    message = r"transform='log' is unknown: choose None or 'rank'"
+    message = r"transform='log' is unknown: choose None, 'auto', 'rank' or 'normal'"
     with pytest.raises(InvalidInputError, match=message):
         Real(transform="log").prepare(REAL, 48)

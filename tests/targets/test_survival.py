@@ -226,7 +226,7 @@ def test_bad_times_and_events(form):
     ("target", "message"),
     [
         (Survival(kernel="rbf"), "kernel of the target='rbf' is unknown"),
-        (Survival(transform="log"), "transform='log' is unknown: choose None or 'rank'"),
+        (Survival(transform="log"), "transform='log' is unknown: choose None, 'rank' or 'normal'"),
         (Survival(missing="keep"), "missing='keep' is unknown"),
     ],
 )

@@ -11,13 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.dependence.budget import Budget
-from hsiclasso.dependence.features import Features
-from hsiclasso.dependence.products import FactorProducts, ScaledColumns
-from hsiclasso.dependence.relate import Progress, scan
-from hsiclasso.dependence.relevance import RelevancePass
-from hsiclasso.dependence.running import Runner, Threads
-from hsiclasso.kernels import NOCCO, Factor
+from hsiclasso.data.fingerprint import hash_of
+from hsiclasso.dependence.products import FactorProducts
+from hsiclasso.dependence.relate import Problem, Progress
+from hsiclasso.kernels import Factor
 from hsiclasso.targets.matrix import FactoredTarget
 from hsiclasso.targets.split import dense_rows
 
@@ -29,52 +26,40 @@ class FeatureFunctions:
 
     Parameters
     ----------
-    features : Features
-        The table, with the kernels of its features.
+    problem : Problem
+        The features related to the target, with NOCCO as measure.
     target : ndarray of shape (p, n)
-        Rows of the target on the same samples, weighted and projected as those of a factor are.
-    epsilon : float
-        How smooth the functions are: see `NOCCO`.
-    runner : Runner, optional
-        Runs the blocks of a pass; by default threads.
-    budget : Budget, optional
-        Memory and threads that may be used.
+        Rows of the same target, weighted and projected as those of a factor are.
     progress : callable, optional
         Called after every block of a pass.
     """
 
     def __init__(
-        self,
-        features: Features,
-        target: FloatArray,
-        epsilon: float,
-        *,
-        runner: Runner | None = None,
-        budget: Budget | None = None,
-        progress: Progress | None = None,
+        self, problem: Problem, target: FloatArray, progress: Progress | None = None
     ) -> None:
         self.target = target
-        self.n_features = features.n_features
-        self._features = features
-        self._measure = NOCCO(epsilon).check()
-        self._budget = budget or Budget()
-        self._runner = runner or Threads(self._budget.n_threads)
+        self.n_features = problem.features.n_features
+        self._problem = problem
         self._progress = progress
-        self._n_passes = 0
-        columns = ScaledColumns(features, self._budget)
-        self._products = FactorProducts(columns, self._measure, self._budget.n_threads)
+        n_threads = problem.columns.budget.n_threads
+        self._products = FactorProducts(problem.columns, problem.measure, n_threads)
 
     def factors(self, features: IntArray) -> list[FloatArray]:
         """Return the rows (r, n) of some features."""
+        return [matrix.rows for matrix in self.matrices(features)]
+
+    def matrices(self, features: IntArray) -> list[Factor]:
+        """Return the factors of the matrices of some features."""
         matrices = self._products.matrices(features)
         # NOCCO gives kernels with recursions a factor too
-        return [matrix.rows for matrix in matrices if isinstance(matrix, Factor)]
+        return [matrix for matrix in matrices if isinstance(matrix, Factor)]
 
     def correlations(self, residual: FloatArray) -> FloatArray:
         """Return the norm of the products of each feature's rows with those of a residual: (d,)."""
-        self._n_passes += 1
-        target = FactoredTarget(dense_rows(residual), np.ones(len(residual)), np.nan)
-        work = RelevancePass(self._features, target, self._measure)
-        stage = f"correlation {self._n_passes}"
-        found, _ = scan(work, self._runner, self._progress, stage, 0, self._budget)
-        return np.asarray(np.sqrt(np.maximum(found.result.relevance[:, 0], 0.0)))
+        squares = self._problem.relevance
+        if residual is not self.target:
+            target = FactoredTarget(dense_rows(residual), np.ones(len(residual)), np.nan)
+            # other options may lead to another residual: a checkpoint tells them apart
+            stage = f"correlation with {hash_of(residual)}"
+            squares = self._problem.scan(target, stage, self._progress)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

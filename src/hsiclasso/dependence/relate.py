@@ -152,6 +152,8 @@ class Problem:
         False for constant features, whose relevance is 0.
     observed : ndarray of int of shape (d,)
         Number of samples on which each feature is not missing.
+    columns : ScaledColumns
+        The columns that were read last, on the scale of their kernels.
     """
 
     def __init__(
@@ -171,8 +173,8 @@ class Problem:
         self._runner = runner
         self._budget = budget
         self._threads = Threads(budget.n_threads)
-        self._columns = ScaledColumns(features, budget)
-        self._products = _products(features, measure)(self._columns, measure, budget.n_threads)
+        self.columns = ScaledColumns(features, budget)
+        self._products = _products(features, measure)(self.columns, measure, budget.n_threads)
         self._entries = Entries(features.n_features)
         self._sharpen_first(n_exact)
 
@@ -206,7 +208,7 @@ class Problem:
         parts = np.array_split(np.sort(bounded), -(-bounded.size // self._pass.width))
 
         def work(part: IntArray) -> PassResult:
-            return self._pass.relate_scaled(self._columns(part))
+            return self._pass.relate_scaled(self.columns(part))
 
         for part, result in zip(parts, self._threads.map(work, parts), strict=True):
             self.relevance[part] = self.linear[part] = result.relevance[:, 0]
@@ -240,7 +242,7 @@ class Problem:
 
     def scaled(self, wanted: IntArray) -> list[Scaled]:
         """Return features on the scale of their kernels; read those that are not in memory."""
-        return self._columns(wanted)
+        return self.columns(wanted)
 
     def nearest(
         self, wanted: IntArray, number: int, progress: Progress | None = None
@@ -265,6 +267,14 @@ class Problem:
                 near = np.argsort(-row, kind="stable")[: min(number, row.size - 1)]
                 neighbours.append([(int(j), float(row[j])) for j in near])
         return neighbours
+
+    def scan(
+        self, target: TargetMatrix, stage: str, progress: Progress | None = None
+    ) -> FloatArray:
+        """Return the relevance (d,) of every feature for another target, by one more pass."""
+        work = RelevancePass(self.features, target, self.measure)
+        found, _ = scan(work, self._runner, progress, stage, 0, self._budget)
+        return np.asarray(found.result.relevance[:, 0])
 
     def _similarity(self, wanted: IntArray, progress: Progress | None) -> FloatArray:
         """Return the similarity (d, w) of every feature with the wanted ones."""

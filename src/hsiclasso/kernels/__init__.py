@@ -9,7 +9,7 @@ from hsiclasso.kernels.grid import Grid
 from hsiclasso.kernels.laplace import Laplace
 from hsiclasso.kernels.linear import Linear
 from hsiclasso.kernels.matern import Matern
-from hsiclasso.kernels.measures import HSIC, NHSIC, NOCCO, Measure, as_measure
+from hsiclasso.kernels.measures import HSIC, NHSIC, NOCCO, Embedding, Measure, as_measure
 from hsiclasso.kernels.polynomial import Polynomial
 from hsiclasso.kernels.registry import KERNELS, as_kernel
 from hsiclasso.kernels.samples import Samples
@@ -21,6 +21,7 @@ __all__ = [
     "NOCCO",
     "Cauchy",
     "Delta",
+    "Embedding",
     "Factor",
     "Gaussian",
     "Grid",

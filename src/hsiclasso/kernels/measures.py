@@ -4,6 +4,7 @@ r"""The dependence measures. Each one maps a centred Gram matrix to a matrix A.
 HSIC                   :math:`A = \bar K`
 normalised HSIC        :math:`A = \bar K / \|\bar K\|_F`
 NOCCO                  :math:`A = \bar K(\bar K + \epsilon n I)^{-1}`
+embedding              that of NOCCO for features, that of HSIC for the target
 =====================  ==================================================
 
 The dependence of two columns is :math:`\langle A, A'\rangle`. If values are missing, A is made
@@ -13,7 +14,7 @@ from the observed samples, is zero elsewhere, and is multiplied by `Measure.rest
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from hsiclasso._options import Option, as_option
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Measure", "as_measure"]
+__all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Embedding", "Measure", "as_measure"]
 
 
 class _Matrix(Protocol):
@@ -50,12 +51,23 @@ class Measure(Option):
         Whether matrices are divided by their Frobenius norm.
     regularisation : float
         NOCCO's epsilon; 0 for the others.
+    transform : str or None
+        Transform of a real target if the user leaves it to the measure.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     normalised: ClassVar[bool] = False
     regularisation: float = 0.0
+    transform: ClassVar[str | None] = None
+
+    def on(self, total: float) -> Measure:
+        """Return the measure for samples of a total weight."""
+        return self
+
+    def of_target(self) -> Measure:
+        """Return the measure that makes the target's matrix."""
+        return self
 
     @property
     def needs_gram(self) -> bool:
@@ -167,6 +179,53 @@ class NOCCO(Measure):
     def similarity(self) -> Measure:
         """Return the measure for similarities: two equal features have similarity 1."""
         return _NormalisedNOCCO(self.epsilon)
+
+
+class _EmbeddedTarget(HSIC):
+    """HSIC of normal scores: the target's side of `Embedding`."""
+
+    transform = "normal"
+
+
+class Embedding(NOCCO):
+    """NOCCO's matrices of features beside HSIC's matrix of the target.
+
+    Parameters
+    ----------
+    epsilon : float or "auto", default="auto"
+        Regularisation of the features; ``"auto"`` depends on the number of samples.
+    """
+
+    name = "embedding"
+    title = "Embedding Lasso"
+    transform = "normal"
+
+    epsilon: Any
+
+    def __init__(self, epsilon: float | Literal["auto"] = "auto") -> None:
+        self.epsilon = epsilon
+
+    def check(self) -> Self:
+        """Raise unless epsilon is a positive finite number or ``"auto"``."""
+        if self.epsilon != "auto" and not is_positive(self.epsilon):
+            raise InvalidInputError(
+                f"epsilon={self.epsilon!r}, but functions need a positive finite regularisation, "
+                "such as 0.01, or 'auto'."
+            )
+        return self
+
+    def on(self, total: float) -> Measure:
+        """Return the measure with a number as epsilon."""
+        return Embedding(usual_epsilon(total)) if self.epsilon == "auto" else self
+
+    def of_target(self) -> Measure:
+        """Return HSIC of normal scores."""
+        return _EmbeddedTarget()
+
+
+def usual_epsilon(total: float) -> float:
+    """Return the regularisation of functions that are fitted to samples of a total weight."""
+    return 0.01
 
 
 class _NormalisedNOCCO(NOCCO):

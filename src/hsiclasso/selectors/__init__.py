@@ -1,6 +1,7 @@
 """Station 6: the estimators that users call, and their results."""
 
 from hsiclasso.selectors.covariates import Covariates
+from hsiclasso.selectors.embedding_lasso import EmbeddingLasso, FeatureFunction
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
 from hsiclasso.selectors.genes import select_genes
 from hsiclasso.selectors.kernel import SelectedKernel
@@ -14,6 +15,8 @@ __all__ = [
     "AlphaRatio",
     "Covariates",
     "ElasticNet",
+    "EmbeddingLasso",
+    "FeatureFunction",
     "GroupLasso",
     "HSICLasso",
     "Ignore",

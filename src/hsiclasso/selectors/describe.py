@@ -21,7 +21,7 @@ from hsiclasso.selectors.result import (
     SelectionResult,
     SolutionSummary,
 )
-from hsiclasso.selectors.search import Goal
+from hsiclasso.selectors.search import Goal, Solved
 from hsiclasso.solvers import SolutionPath, Status
 
 __all__ = ["describe", "find_neighbours", "warn_of_end", "warn_of_useless"]
@@ -44,14 +44,15 @@ def find_neighbours(
 
 
 def describe(
-    inputs: Inputs, problem: Problem, path: SolutionPath, selected: IntArray, filled: IntArray,
-    neighbours: list[tuple[Neighbour, ...]], useless: tuple[tuple[str, ...], tuple[str, ...]],
+    inputs: Inputs, problem: Problem, solved: Solved, neighbours: list[tuple[Neighbour, ...]],
+    useless: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> SelectionResult:  # fmt: skip
     """Gather what is told about a selection."""
     features, goal, samples = inputs.features, inputs.goal, inputs.features.samples
+    path = solved.path
     return SelectionResult(
-        features=_selected_features(inputs, problem, path, selected, filled, neighbours),
-        groups=_selected_groups(inputs, path, selected),
+        features=_selected_features(inputs, problem, solved, neighbours),
+        groups=_selected_groups(inputs, solved),
         method=MethodSummary(
             name=inputs.measure.title,
             target=inputs.target.target.name,
@@ -67,7 +68,7 @@ def describe(
         solution=SolutionSummary(
             alpha=float(path.alpha),
             status=path.status.name,
-            message=_sentence(path, goal, selected.size, filled.size),
+            message=_sentence(path, goal, solved.selected.size, solved.filled.size),
             certificate=path.certificate,
             gram_error=problem.error,
             n_requested=None if goal.criterion else goal.n_features,
@@ -77,17 +78,16 @@ def describe(
 
 
 def _selected_features(
-    inputs: Inputs, problem: Problem, path: SolutionPath, selected: IntArray, filled: IntArray,
-    neighbours: list[tuple[Neighbour, ...]],
-) -> tuple[SelectedFeature, ...]:  # fmt: skip
+    inputs: Inputs, problem: Problem, solved: Solved, neighbours: list[tuple[Neighbour, ...]]
+) -> tuple[SelectedFeature, ...]:
     features, labels = inputs.features, inputs.penalty.labels
-    weights = path.coefficients()
-    total = float(np.abs(weights[selected]).sum()) or 1.0
+    weights = solved.coefficients
+    total = float(np.abs(weights).sum()) or 1.0
 
     def origin(feature: int) -> Origin:
         if feature in inputs.penalty.kept:
             return "kept"
-        return "filled" if feature in filled else "path"
+        return "filled" if feature in solved.filled else "path"
 
     return tuple(
         SelectedFeature(
@@ -103,21 +103,19 @@ def _selected_features(
             columns=tuple(features.source.name(int(j)) for j in features.columns_of(k)),
             info={} if k in features.joint else features.source.column_info(int(features.first[k])),
         )
-        for k, near in zip(selected.tolist(), neighbours, strict=True)
+        for k, near in zip(solved.selected.tolist(), neighbours, strict=True)
     )
 
 
-def _selected_groups(
-    inputs: Inputs, path: SolutionPath, selected: IntArray
-) -> tuple[SelectedGroup, ...]:
-    labels, weights = inputs.penalty.labels, path.coefficients()
+def _selected_groups(inputs: Inputs, solved: Solved) -> tuple[SelectedGroup, ...]:
+    labels, selected = inputs.penalty.labels, solved.selected
     if labels is None:
         return ()
     found = []
     for label in dict.fromkeys(labels[selected].tolist()):
         members = np.flatnonzero(labels == label)
         names = tuple(inputs.features.name(int(k)) for k in selected if labels[k] == label)
-        norm = float(np.linalg.norm(weights[members]))
+        norm = float(np.linalg.norm(solved.coefficients[members]))
         found.append(SelectedGroup(str(label), norm, members.size, names))
     return tuple(sorted(found, key=lambda group: -group.norm))
 

@@ -21,7 +21,7 @@ from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
 from hsiclasso.selectors.resources import Resources
 
-__all__ = ["ColumnSelector", "HSICLasso", "NOCCOLasso"]
+__all__ = ["ColumnSelector", "HSICLasso", "LassoSelector", "NOCCOLasso"]
 
 Columns = Sequence[str | int]
 SolverName = Literal["auto", "homotopy", "cd", "dal"]
@@ -78,7 +78,132 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(names, dtype=object)
 
 
-class HSICLasso(ColumnSelector):
+class LassoSelector(ColumnSelector):
+    """What the lassos share: everything but their parameters."""
+
+    #: Whether missing values are refused or ignored, a parameter of all of them.
+    missing: Any
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        covariates: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
+            Numbers, booleans, categories or text. Neither copied as a whole nor written to.
+            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks. Or an
+            AnnData, or the path of a file.
+        y : array-like or str
+            Target: one value per sample, a table of outputs or labels, times and events, or a
+            matrix between samples; see `target`. For a file, also the name of its target column,
+            or a list of names; for an AnnData, that of a column of `obs`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples: 2 counts a sample twice, 0 leaves it out.
+        covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
+            Covariates that are no columns of X.
+        progress : callable, optional
+            Called with the name of a stage, the units done and the units in all.
+
+        Returns
+        -------
+        self
+        """
+        data = as_dataset(X, y)
+        self._set_names(X, data.source)
+        weights = data.weights if sample_weight is None else sample_weight
+        selection = select(
+            self, data.source, data.y, sample_weight=weights, covariates=covariates,
+            progress=progress,
+        )  # fmt: skip
+        self._keep(selection)
+        return self
+
+    def _keep(self, selection: Selection) -> None:
+        """Set the attributes, in columns of the table instead of features."""
+        features, problem = selection.features, selection.problem
+        self.result_ = selection.result
+        self.path_ = selection.result.path
+        self.coef_ = features.on_columns(selection.coefficients, 0.0)
+        self.relevance_ = features.on_columns(problem.relevance, 0.0)
+        self.n_observed_ = features.on_columns(problem.observed, features.n_samples)
+        self.selected_kernel_ = selection.kernel
+        self._features = (selection.path, selection.selected, selection.kept)
+        self._first, self._joint = features.first, dict(features.joint)
+        self.selected_ = self._columns(selection.selected)
+
+    def _columns(self, features: IntArray) -> IntArray:
+        """Columns of features, in their order."""
+        if not self._joint:
+            return self._first[features]
+        parts = [
+            self._joint[k][1] if k in self._joint else self._first[[k]] for k in features.tolist()
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def selected_of_size(self, size: int) -> IntArray:
+        """Return the columns that would be selected if fewer features had been asked for.
+
+        Parameters
+        ----------
+        size : int
+            Number of features, at most that of the fit.
+
+        Returns
+        -------
+        ndarray of shape (size,)
+            Columns by decreasing weight.
+        """
+        check_is_fitted(self)
+        check_whole("size", size)
+        path, selected, kept = self._features
+        most, least = selected.size, max(1, kept.size)
+        if not least <= size <= most:
+            raise InvalidInputError(
+                f"size={size}, but {most} features were selected, of which {kept.size} are "
+                f"always kept: ask for {least} to {most}, or fit again with more."
+            )
+        if size == most or size >= self.result_.n_on_path:
+            return self._columns(selected[:size])
+        if not path.exact:
+            raise InvalidInputError(
+                f"solver={self.result_.method.solver!r} follows no exact path: fit again with "
+                f"n_features_to_select={size}."
+            )
+        return self._columns(path.selected_of_size(size, kept))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the objects, as in ``target__transform="rank"``."""
+        known = self.get_params(deep=False)
+        for name in params:
+            option, _, inner = name.partition("__")
+            value = params.get(option, known.get(option))
+            if inner and option in known and not hasattr(value, "set_params"):
+                raise InvalidInputError(
+                    f"{name}={params[name]!r}, but {option}={value!r} has no parameters of its "
+                    "own: pass an object first, as in target=Real(transform='rank') or "
+                    "kernel=Gaussian(width=0.5)."
+                )
+        super().set_params(**params)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.target_tags.multi_output = True
+        tags.target_tags.required = True
+        return tags
+
+
+class HSICLasso(LassoSelector):
     r"""Feature selection by the Hilbert-Schmidt independence criterion lasso.
 
     Solves, to its certified global optimum,
@@ -219,124 +344,6 @@ class HSICLasso(ColumnSelector):
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
         self.resources = resources
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        covariates: Any = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Select features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
-            Numbers, booleans, categories or text. Neither copied as a whole nor written to.
-            Arrays that are not in memory (memory-mapped, HDF5, Zarr) are read by chunks. Or an
-            AnnData, or the path of a file.
-        y : array-like or str
-            Target: one value per sample, a table of outputs or labels, times and events, or a
-            matrix between samples; see `target`. For a file, also the name of its target column,
-            or a list of names; for an AnnData, that of a column of `obs`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples: 2 counts a sample twice, 0 leaves it out.
-        covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
-            Covariates that are no columns of X.
-        progress : callable, optional
-            Called with the name of a stage, the units done and the units in all.
-
-        Returns
-        -------
-        self
-        """
-        data = as_dataset(X, y)
-        self._set_names(X, data.source)
-        weights = data.weights if sample_weight is None else sample_weight
-        selection = select(
-            self, data.source, data.y, sample_weight=weights, covariates=covariates,
-            progress=progress,
-        )  # fmt: skip
-        self._keep(selection)
-        return self
-
-    def _keep(self, selection: Selection) -> None:
-        """Set the attributes, in columns of the table instead of features."""
-        features, problem = selection.features, selection.problem
-        self.result_ = selection.result
-        self.path_ = selection.result.path
-        self.coef_ = features.on_columns(selection.coefficients, 0.0)
-        self.relevance_ = features.on_columns(problem.relevance, 0.0)
-        self.n_observed_ = features.on_columns(problem.observed, features.n_samples)
-        self.selected_kernel_ = selection.kernel
-        self._features = (selection.path, selection.selected, selection.kept)
-        self._first, self._joint = features.first, dict(features.joint)
-        self.selected_ = self._columns(selection.selected)
-
-    def _columns(self, features: IntArray) -> IntArray:
-        """Columns of features, in their order."""
-        if not self._joint:
-            return self._first[features]
-        parts = [
-            self._joint[k][1] if k in self._joint else self._first[[k]] for k in features.tolist()
-        ]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-
-    def selected_of_size(self, size: int) -> IntArray:
-        """Return the columns that would be selected if fewer features had been asked for.
-
-        Parameters
-        ----------
-        size : int
-            Number of features, at most that of the fit.
-
-        Returns
-        -------
-        ndarray of shape (size,)
-            Columns by decreasing weight.
-        """
-        check_is_fitted(self)
-        check_whole("size", size)
-        path, selected, kept = self._features
-        most, least = selected.size, max(1, kept.size)
-        if not least <= size <= most:
-            raise InvalidInputError(
-                f"size={size}, but {most} features were selected, of which {kept.size} are "
-                f"always kept: ask for {least} to {most}, or fit again with more."
-            )
-        if size == most or size >= self.result_.n_on_path:
-            return self._columns(selected[:size])
-        if not path.exact:
-            raise InvalidInputError(
-                f"solver={self.result_.method.solver!r} follows no exact path: fit again with "
-                f"n_features_to_select={size}."
-            )
-        return self._columns(path.selected_of_size(size, kept))
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of the objects, as in ``target__transform="rank"``."""
-        known = self.get_params(deep=False)
-        for name in params:
-            option, _, inner = name.partition("__")
-            value = params.get(option, known.get(option))
-            if inner and option in known and not hasattr(value, "set_params"):
-                raise InvalidInputError(
-                    f"{name}={params[name]!r}, but {option}={value!r} has no parameters of its "
-                    "own: pass an object first, as in target=Real(transform='rank') or "
-                    "kernel=Gaussian(width=0.5)."
-                )
-        super().set_params(**params)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = self.missing != "error"
-        tags.target_tags.multi_output = True
-        tags.target_tags.required = True
-        return tags
 
 
 def _with_default(init: Callable[..., None], name: str, default: Any) -> Callable[..., None]:

@@ -11,20 +11,23 @@ from hsiclasso._blas import single_threaded_blas
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source
 from hsiclasso.dependence import Features, Problem, Progress, relate
+from hsiclasso.dependence.functions import FeatureFunctions
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import HSIC
+from hsiclasso.kernels import HSIC, Embedding
 from hsiclasso.selectors.describe import (
     describe,
     find_neighbours,
     warn_of_end,
     warn_of_useless,
 )
+from hsiclasso.selectors.embedding import FittedFunctions, fit_model, solve_embedding
 from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
 from hsiclasso.selectors.prepare import Inputs, Options, prepare
 from hsiclasso.selectors.result import SelectionResult
-from hsiclasso.selectors.search import Search
+from hsiclasso.selectors.search import Search, Solved, by_weight
 from hsiclasso.solvers import Penalty, SolutionPath
-from hsiclasso.targets.matrix import TargetMatrix
+from hsiclasso.targets.embedded import embedded_target
+from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
 __all__ = ["Selection", "n_exact", "select", "target_matrix"]
 
@@ -52,6 +55,8 @@ class Selection:
     kernel: SelectedKernel
     #: Features that were to be kept.
     kept: IntArray
+    #: The fitted functions of the selected features; None unless the measure is an embedding.
+    model: FittedFunctions | None = None
 
 
 def select(
@@ -86,9 +91,10 @@ def select(
     """
     inputs = prepare(options, source, y, sample_weight=sample_weight, covariates=covariates)
     with single_threaded_blas():
+        target = target_matrix(inputs)
         problem = relate(
             inputs.features,
-            target_matrix(inputs),
+            target,
             inputs.measure,
             runner=inputs.runner,
             screen=n_exact(inputs),
@@ -96,24 +102,30 @@ def select(
             progress=progress,
         )
         useless = warn_of_useless(problem)
-        path, selected, filled = _solve(inputs, problem, progress)
+        functions = None
+        if isinstance(inputs.measure, Embedding):
+            assert isinstance(target, FactoredTarget)
+            functions = FeatureFunctions(problem, target.whole[0], progress)
+        solved = _solve(inputs, problem, functions, progress)
+        selected, weights = solved.selected, solved.coefficients[solved.selected]
         neighbours = find_neighbours(problem, selected, options.n_neighbors, progress)
-        result = describe(inputs, problem, path, selected, filled, neighbours, useless)
-        warn_of_end(result, path)
-        # of a group that was cut to the number asked for, or of ties, some may not be selected
-        coefficients = np.zeros(problem.features.n_features)
-        coefficients[selected] = path.coefficients()[selected]
-        kernel = _learn(problem, selected, coefficients[selected])
-    kept = inputs.penalty.kept
-    return Selection(result, inputs.features, problem, path, selected, coefficients, kernel, kept)
+        result = describe(inputs, problem, solved, neighbours, useless)
+        warn_of_end(result, solved.path)
+        kernel = _learn(problem, selected, weights if functions is None else np.ones(selected.size))
+        model = None
+        if functions is not None:
+            model = fit_model(inputs, problem, functions, kernel, selected)
+    return Selection(
+        result, inputs.features, problem, solved.path, selected, solved.coefficients, kernel,
+        inputs.penalty.kept, model,
+    )  # fmt: skip
 
 
 def target_matrix(inputs: Inputs) -> TargetMatrix:
     """Make the matrix that features are compared with."""
     features, measure, samples = inputs.features, inputs.measure, inputs.features.samples
-    target = inputs.target.data.matrix(
-        measure, samples, error=features.gram_error, n_features=features.n_features
-    )
+    data, plain, error = inputs.target.data, measure.of_target(), features.gram_error
+    target = data.matrix(plain, samples, error=error, n_features=features.n_features)
     if inputs.subtract:
         target = target.minus(inputs.covariates.factor(measure, samples, features.gram_error))
     if not target.norm2 > 0:
@@ -121,26 +133,31 @@ def target_matrix(inputs: Inputs) -> TargetMatrix:
             "Nothing of the target is left after centring and after what the covariates "
             "explain: nothing can depend on it."
         )
+    if isinstance(measure, Embedding):
+        return embedded_target(data, target, plain, samples, error)
     return target
 
 
 def n_exact(inputs: Inputs) -> int:
     """Features whose exact relevance the path will probably need; 0 if it needs that of all."""
-    if not inputs.penalty.penalty.alike:  # the largest relevance need not join first
+    # the largest relevance need not join first; a correlation need not be below the relevance
+    if not inputs.penalty.penalty.alike or isinstance(inputs.measure, Embedding):
         return 0
     return _EXACT_EACH * (inputs.goal.n_features or 0) + _EXACT_MORE
 
 
 def _solve(
-    inputs: Inputs, problem: Problem, progress: Progress | None
-) -> tuple[SolutionPath, IntArray, IntArray]:
-    """Follow the path to the goal: the path, the features selected, and those that fill it up."""
+    inputs: Inputs, problem: Problem, functions: FeatureFunctions | None, progress: Progress | None
+) -> Solved:
+    """Follow the path to the goal, and choose the features."""
     goal = inputs.goal
 
     def report(size: int) -> None:
         if progress is not None:
             progress("path", size, goal.n_features or size)
 
+    if functions is not None:
+        return solve_embedding(inputs, functions, report)
     search = Search(
         problem,
         _scaled(inputs.penalty.penalty, problem),
@@ -149,9 +166,13 @@ def _solve(
         report=report,
     )
     path = search.path(goal)
-    selected = _by_weight(path, inputs.penalty.kept, goal.n_features)
-    filled = search.fill(path, selected, goal)
-    return path, np.append(selected, filled), filled
+    on_path = by_weight(path, inputs.penalty.kept, goal.n_features)
+    filled = search.fill(path, on_path, goal)
+    selected = np.append(on_path, filled)
+    # of a group that was cut to the number asked for, or of ties, some may not be selected
+    coefficients = np.zeros(problem.features.n_features)
+    coefficients[selected] = path.coefficients()[selected]
+    return Solved(path, selected, coefficients, filled)
 
 
 def _scaled(penalty: Penalty, problem: Problem) -> Penalty:
@@ -163,20 +184,6 @@ def _scaled(penalty: Penalty, problem: Problem) -> Penalty:
     top = np.array([int(np.argmax(relevance))])
     scale = float(np.sqrt(problem.diagonal(top)[0] / problem.target_norm2))
     return replace(penalty, ridge=penalty.ridge * scale) if scale > 0 else penalty
-
-
-def _by_weight(path: SolutionPath, kept: IntArray, wanted: int | None) -> IntArray:
-    """Features that are not zero and those kept, heaviest first.
-
-    Where features tie, no more than wanted, and those that are kept rather than others.
-    """
-    last = path.breakpoints[-1]
-    features = np.union1d(last.indices, kept)
-    sizes = np.abs(path.coefficients()[features])
-    if wanted is not None and features.size > wanted:
-        first = np.lexsort((features, -sizes, ~np.isin(features, kept)))[:wanted]
-        features, sizes = features[first], sizes[first]
-    return features[np.lexsort((features, -sizes))]
 
 
 def _learn(problem: Problem, selected: IntArray, weights: FloatArray) -> SelectedKernel:

@@ -15,6 +15,7 @@ from hsiclasso.data.preparation import Preparation
 from hsiclasso.dependence import first_pass
 from hsiclasso.dependence.relate import NEIGHBOURS_AT_ONCE
 from hsiclasso.dependence.streaming import StreamedPass
+from hsiclasso.kernels import Embedding
 from hsiclasso.selectors.pipeline import n_exact, target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
 from hsiclasso.selectors.resources import as_resources
@@ -25,6 +26,8 @@ __all__ = ["Plan", "plan"]
 _TRIED = 3
 #: Of a chunk of a table that must be prepared, columns of so many times its usual size are tried.
 _MOST_TIMES = 4
+#: Passes that a sum of functions usually takes: the first one, and those with the residual.
+_EMBEDDING_PASSES = 3
 #: A pass that takes longer should be kept in a folder, or run on several machines.
 _LONG = 600.0
 #: If reading takes more than this share of the time, a smaller store would help.
@@ -37,7 +40,8 @@ class Plan:
 
     n_samples: int
     n_features: int
-    #: Passes over the table: one, and those that look for neighbours.
+    #: Passes over the table: one, or usually three for EmbeddingLasso, and those that look for
+    #: neighbours.
     n_passes: int
     #: Chunks of columns of one pass.
     n_chunks: int
@@ -106,7 +110,8 @@ def plan(
     needed = source.preparation(inputs.budget.chunk)
     with single_threaded_blas():
         one_pass = _try_pass(inputs, needed)
-    n_passes = 1 + _neighbour_passes(selector, inputs)
+    once = _EMBEDDING_PASSES if isinstance(inputs.measure, Embedding) else 1
+    n_passes = once + _neighbour_passes(selector, inputs)
     first, first_bytes = (0.0, 0) if needed is None else (needed.once.seconds, needed.once.n_bytes)
     reading = first + n_passes * one_pass.reading / n_threads
     seconds = reading + n_passes * one_pass.relating / n_threads

@@ -15,14 +15,14 @@ from hsiclasso.data import RowSubset, Source
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.dependence import Budget, Features, Runner
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import Measure, Samples, as_measure
+from hsiclasso.kernels import Embedding, Measure, Samples, as_measure
 from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covariates
 from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
 from hsiclasso.selectors.resources import as_resources
 from hsiclasso.selectors.search import Goal, check_alpha, resolve_goal
-from hsiclasso.solvers import SOLVERS, choose_solver
+from hsiclasso.solvers import SOLVERS, Penalty, choose_solver
 from hsiclasso.targets import Prepared, as_target
 
 __all__ = ["Inputs", "Options", "check_options", "prepare"]
@@ -114,8 +114,14 @@ def prepare(
     features = _features(options, used, weights, asked, known)
     penalty = resolve_penalty(as_penalty(options.penalty), features, options.keep, options.exclude)
     goal = resolve_goal(options.n_features_to_select, options.alpha, penalty, source.n_features)
-    solver = choose_solver(options.solver, penalty.penalty, by_groups=goal.n_groups is not None)
     subtract = bool(known.names) and asked.method == "subtract"
+    measure = as_measure(options.measure).on(features.samples.total)
+    if isinstance(measure, Embedding):
+        _check_embedding(penalty.penalty, goal, subtract=subtract)
+        solver = "block descent"
+    else:
+        by_groups = goal.n_groups is not None
+        solver = choose_solver(options.solver, penalty.penalty, by_groups=by_groups)
     n_dropped = source.n_samples - used.n_samples
     table = source.bytes_to_come if limit is None else table  # what is free then changes, too
     budget = Budget.within(limit, used.n_samples, features.n_features, n_threads, table)
@@ -123,9 +129,29 @@ def prepare(
     if resources.checkpoint is not None:
         made_for = _fingerprints(options, used, y, weights, known)
     return Inputs(
-        features, target, known, subtract, as_measure(options.measure), penalty, goal, solver,
-        n_dropped, budget, resources.runner(used, budget.n_threads, made_for),
+        features, target, known, subtract, measure, penalty, goal, solver, n_dropped, budget,
+        resources.runner(used, budget.n_threads, made_for),
     )  # fmt: skip
+
+
+def _check_embedding(penalty: Penalty, goal: Goal, *, subtract: bool) -> None:
+    """Raise if a sum of functions has no such penalty, stop or covariates."""
+    if penalty.kind not in ("lasso", "group lasso"):
+        raise InvalidInputError(
+            f"penalty: EmbeddingLasso has no {penalty.kind}, because each feature or group has one "
+            "norm: pass Lasso(weights), or GroupLasso(groups) with l1_ratio=0."
+        )
+    if goal.criterion is not None:
+        raise InvalidInputError(
+            f"alpha={goal.criterion!r}, but EmbeddingLasso has no information criterion: pass a "
+            "number of features, or choose one by cross-validation with "
+            "HSICLassoCV(EmbeddingLasso())."
+        )
+    if subtract:
+        raise InvalidInputError(
+            "Covariates(method='subtract') leaves a target that is not positive semi-definite, "
+            "and has no functions: use method='project'."
+        )
 
 
 def _fingerprints(

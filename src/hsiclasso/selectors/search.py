@@ -25,7 +25,16 @@ from hsiclasso.solvers import (
     solve_path,
 )
 
-__all__ = ["AlphaRatio", "Criterion", "Goal", "Search", "check_alpha", "resolve_goal"]
+__all__ = [
+    "AlphaRatio",
+    "Criterion",
+    "Goal",
+    "Search",
+    "Solved",
+    "by_weight",
+    "check_alpha",
+    "resolve_goal",
+]
 
 Criterion = Literal["aic", "bic"]
 
@@ -124,6 +133,20 @@ def resolve_goal(
 
 
 @dataclass(frozen=True)
+class Solved:
+    """The path of a selection, and the features that are selected."""
+
+    #: Solution path, in feature numbers.
+    path: SolutionPath
+    #: Features, most important first.
+    selected: IntArray
+    #: Weights of the selected features, zero elsewhere, shape (d,).
+    coefficients: FloatArray
+    #: Selected features that only make up the number asked for.
+    filled: IntArray
+
+
+@dataclass(frozen=True)
 class Search:
     """Solves a problem until a goal is reached."""
 
@@ -190,6 +213,20 @@ class Search:
             path, self.problem, self.penalty, self.n_samples, goal.criterion or "bic"
         )
         return float(path.alphas[int(np.argmin(values))])
+
+
+def by_weight(path: SolutionPath, kept: IntArray, wanted: int | None) -> IntArray:
+    """Features that are not zero and those kept, heaviest first.
+
+    Where features tie, no more than wanted, and those that are kept rather than others.
+    """
+    last = path.breakpoints[-1]
+    features = np.union1d(last.indices, kept)
+    sizes = np.abs(path.coefficients()[features])
+    if wanted is not None and features.size > wanted:
+        first = np.lexsort((features, -sizes, ~np.isin(features, kept)))[:wanted]
+        features, sizes = features[first], sizes[first]
+    return features[np.lexsort((features, -sizes))]
 
 
 def information_criterion(

@@ -52,6 +52,8 @@ _ENTER = 10
 _SWEEPS, _LOOKS = 5, 2000
 #: Solutions that are combined to extrapolate the next one.
 _DEPTH = 5
+#: Most penalties that are tried between one with too few features and one with too many.
+_BISECTIONS = 6
 #: Most passes over all features at one penalty.
 _MOST_PASSES = 20
 #: A condition is broken if a correlation exceeds the penalty by more than this share.
@@ -98,6 +100,7 @@ def solve_additive(
     penalty: Penalty,
     stop: Stop,
     *,
+    alpha_ratio: float = 0.0,
     report: Callable[[int], None] | None = None,
 ) -> AdditiveSolution:
     """Follow the path of the additive problem to the first of some stops, and certify its end.
@@ -108,18 +111,21 @@ def solve_additive(
     penalty : Penalty
         A lasso, with weights by choice, or a group lasso.
     stop : Stop
-        Where the path ends. A number of features is reached at the first penalty of a geometric
-        sequence with at least so many.
+        Where the path ends. A number of features is reached at a penalty with at least so many,
+        and as few more as a short search between the penalties of the path finds.
+    alpha_ratio : float, default=0.0
+        The path also ends at this share of the largest penalty.
     report : callable, optional
         Called with the number of features after every step.
     """
     follower = _Follower(problem, penalty, stop)
     points = [follower.begin()]
     alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
-    least = max(stop.alpha, _LEAST_ALPHA * alpha)
-    if not points[0].alpha > stop.alpha:
-        status = Status.ALPHA if stop.alpha > 0 else status
-        alpha = max(alpha, stop.alpha)
+    asked = max(stop.alpha, alpha_ratio * alpha)
+    least = max(asked, _LEAST_ALPHA * alpha)
+    if not alpha > asked:
+        status = Status.ALPHA if asked > 0 else status
+        alpha = max(alpha, asked)
         points = [follower.point(alpha)]
         return follower.solution(points, status, follower.certify(alpha))
     while True:
@@ -129,10 +135,12 @@ def solve_additive(
             points[-1] = follower.point(alpha, points[-2:-1])
             reached = follower.reached()
             if reached is not None or alpha <= least:
-                status = reached or (Status.ALPHA if stop.alpha >= least else Status.LEAST_ALPHA)
+                status = reached or (Status.ALPHA if asked >= least else Status.LEAST_ALPHA)
                 return follower.solution(points, status, certificate)
-        alpha = max(least, _STEP * alpha)
+        before, alpha = alpha, max(least, _STEP * alpha)
         follower.solve(alpha, _GAP_BEFORE)
+        if follower.reached() is not None:
+            alpha = follower.approach(before, alpha)
         points.append(follower.point(alpha, points[-1:]))
         if report is not None:
             report(points[-1].indices.size)
@@ -143,29 +151,34 @@ class _Unit:
     """A unit of the working set."""
 
     features: IntArray
-    #: Orthogonal rows, shape (r, n), and their squared norms.
-    rows: FloatArray
+    #: Squared norms of its orthogonal rows, shape (r,).
     energies: FloatArray
-    #: ``turn @ rows`` are the rows of the features, one after the other.
-    turn: FloatArray
-    #: Number of rows of each feature.
-    ranks: IntArray
+    #: Its rows are ``turn.T @`` the rows of its features, one after the other; None if they are
+    #: the rows of its only feature.
+    turn: FloatArray | None
+    #: Squared norms of the rows of each feature.
+    lengths: tuple[FloatArray, ...]
 
     @classmethod
     def of(cls, features: IntArray, factors: list[FloatArray]) -> _Unit:
-        ranks = np.array([len(rows) for rows in factors])
-        rows = np.concatenate(factors)
+        lengths = tuple(np.square(rows).sum(axis=1) for rows in factors)
         if len(factors) == 1:
-            return cls(features, rows, np.square(rows).sum(axis=1), np.eye(len(rows)), ranks)
+            return cls(features, lengths[0], None, lengths)
+        rows = np.concatenate(factors)
         energies, turn = np.linalg.eigh(rows @ rows.T)
         used = energies > 1e-14 * energies.max(initial=0.0)
-        energies, turn = energies[used], turn[:, used]
-        return cls(features, turn.T @ rows, energies, turn, ranks)
+        return cls(features, energies[used], turn[:, used], lengths)
+
+    def rows(self, factors: list[FloatArray]) -> FloatArray:
+        """Return the orthogonal rows (r, n), made of the rows of its features."""
+        return factors[0] if self.turn is None else self.turn.T @ np.concatenate(factors)
 
     def by_feature(self, weights: FloatArray) -> list[FloatArray]:
         """Return the weights of each feature's own rows, the shortest that fit the same."""
-        parts = np.split(self.turn @ weights, np.cumsum(self.ranks)[:-1])
-        return [np.asarray(part) for part in parts]
+        if self.turn is None:
+            return [weights]
+        ends = np.cumsum([lengths.size for lengths in self.lengths])[:-1]
+        return [np.asarray(part) for part in np.split(self.turn @ weights, ends)]
 
 
 class _Follower:
@@ -199,6 +212,7 @@ class _Follower:
         self.seen, self.seen_at = np.zeros(n_units), np.zeros(n_units)
         self.moved = 0.0
         self.candidates = np.zeros(n_units, dtype=bool)
+        #: Units whose rows were asked for.
         self.known: dict[int, _Unit] = {}
 
     def begin(self) -> Breakpoint:
@@ -226,6 +240,24 @@ class _Follower:
             excess = self._ratios(self.seen)[broken]
             self._enter(broken[np.argsort(-excess, kind="stable")][:_ENTER])
 
+    def approach(self, above: float, alpha: float) -> float:
+        """Search for a larger penalty that also has as many features as were asked for.
+
+        The solution at `alpha` has enough of them, and that at `above` too few. The follower is
+        left at the solution of the penalty that is returned.
+        """
+        for _ in range(_BISECTIONS):
+            if self.n_beyond() <= 0:
+                return alpha
+            middle = float(np.sqrt(above * alpha))
+            self.solve(middle, _GAP_BEFORE)
+            if self.reached() is None:
+                above = middle
+            else:
+                alpha = middle
+        self.solve(alpha, _GAP_BEFORE)
+        return alpha
+
     def finish(self, alpha: float) -> Certificate:
         """Solve among all features, and certify the solution."""
         for _ in range(_MOST_PASSES):
@@ -242,6 +274,9 @@ class _Follower:
         """Look at all features; measure the optimality conditions and the duality gap."""
         self._look_at_all()
         c, norms = self._correlation(), np.sqrt(self._sums(np.square(self.weights)))
+        # of the working set the rows themselves are known, and the pass has an error
+        inside = np.repeat(self.factor[self.numbers] > 0, self.ranks)
+        self.seen[self.numbers] = np.sqrt(self._sums(np.square(c * inside[:, None])))
         cuts = alpha * self.factor[self.numbers]
         pull = np.repeat(
             np.divide(cuts, norms, out=np.zeros(cuts.size), where=norms > 0), self.ranks
@@ -257,16 +292,25 @@ class _Follower:
         scale = alpha / highest if highest > alpha else 1.0
         return Certificate(violation, self._gap(alpha, c, scale), int(self.candidates.sum()))
 
-    def reached(self) -> Status | None:
-        """Return whether as many features or groups are not zero as were asked for."""
+    def n_beyond(self) -> int:
+        """Return how many features or groups are not zero beyond those asked for.
+
+        Negative numbers say how many are lacking.
+        """
         used = self.used
         n_features = sum(self.units[i].features.size for i in used)
-        if self.stop.max_features is not None and n_features >= self.stop.max_features:
-            return Status.N_FEATURES
-        n_groups = np.count_nonzero(self.factor[self.numbers[used]] > 0)
-        if self.stop.max_groups is not None and n_groups >= self.stop.max_groups:
-            return Status.N_GROUPS
-        return None
+        n_groups = int(np.count_nonzero(self.factor[self.numbers[used]] > 0))
+        asked = ((n_features, self.stop.max_features), (n_groups, self.stop.max_groups))
+        return max((found - most for found, most in asked if most is not None), default=-1)
+
+    def reached(self) -> Status | None:
+        """Return whether as many features or groups are not zero as were asked for."""
+        if self.n_beyond() < 0:
+            return None
+        n_features = sum(self.units[i].features.size for i in self.used)
+        wanted = self.stop.max_features
+        enough = wanted is not None and n_features >= wanted
+        return Status.N_FEATURES if enough else Status.N_GROUPS
 
     @property
     def ranks(self) -> IntArray:
@@ -280,17 +324,12 @@ class _Follower:
 
     def point(self, alpha: float, before: list[Breakpoint] | None = None) -> Breakpoint:
         """Return the current solution as a point of the path."""
-        features, sizes = [], []
+        features: list[int] = []
+        sizes = []
         for unit, part in self._parts():
-            for k, weights, rank in zip(
-                unit.features, unit.by_feature(part), unit.ranks, strict=True
-            ):
-                rows = self.problem.factors(np.array([k]))[0] if unit.ranks.size > 1 else unit.rows
-                assert len(rows) == rank
-                features.append(int(k))
-                sizes.append(
-                    float(np.sqrt(np.sum(np.square(rows).sum(axis=1)[:, None] * weights**2)))
-                )
+            features += unit.features.tolist()
+            for weights, lengths in zip(unit.by_feature(part), unit.lengths, strict=True):
+                sizes.append(float(np.sqrt(lengths @ np.square(weights).sum(axis=1))))
         indices = np.array(features, dtype=np.int64)
         earlier = set(before[0].indices.tolist()) if before else set()
         joined = tuple(k for k in features if k not in earlier)
@@ -367,7 +406,7 @@ class _Follower:
         before = self.residual
         self.residual = self.target.copy()
         for unit, part in self._parts():
-            self.residual -= part.T @ unit.rows
+            self.residual -= part.T @ self._rows(unit)
         self.moved += float(np.linalg.norm(self.residual - before))
 
     def _extrapolate(self, alpha: float, history: list[FloatArray]) -> None:
@@ -420,35 +459,36 @@ class _Follower:
     def _members(self, unit: int) -> IntArray:
         return np.flatnonzero((self.groups == unit) & self.allowed)
 
+    def _rows(self, unit: _Unit) -> FloatArray:
+        """Return the rows of a unit; the problem keeps them, as far as memory allows."""
+        return unit.rows(self.problem.factors(unit.features))
+
     def _make(self, numbers: IntArray) -> list[_Unit]:
         """Return units, made of the rows of their features."""
-        new = [u for u in numbers.tolist() if u not in self.known]
-        members = [self._members(u) for u in new]
-        if new:
-            factors = self.problem.factors(np.concatenate(members))
-            ends = np.cumsum([m.size for m in members])
-            for u, features, last in zip(new, members, ends.tolist(), strict=True):
-                self.known[u] = _Unit.of(features, factors[last - features.size : last])
+        members = {u: self._members(u) for u in numbers.tolist() if u not in self.known}
+        if members:
+            self.problem.factors(np.concatenate(list(members.values())))  # at once is faster
+        for u, features in members.items():
+            self.known[u] = _Unit.of(features, self.problem.factors(features))
         return [self.known[u] for u in numbers.tolist()]
 
     def _enter(self, numbers: IntArray) -> None:
         """Add units to the working set."""
         units = self._make(numbers)
-        rows = np.concatenate([unit.rows for unit in units])
-        energies = np.concatenate([unit.energies for unit in units])
+        rows = np.concatenate([self._rows(unit) for unit in units])
         beside = np.concatenate(
-            [np.zeros((0, len(rows))), *(unit.rows @ rows.T for unit in self.units)]
+            [np.zeros((0, len(rows))), *(self._rows(unit) @ rows.T for unit in self.units)]
         )
         self.gram = np.block([[self.gram, beside], [beside.T, rows @ rows.T]])
-        free = np.repeat(self.factor[numbers] == 0, [len(unit.rows) for unit in units])
+        energies = np.diag(self.gram)[len(self.curvature) :]
+        free = np.repeat(self.factor[numbers] == 0, [unit.energies.size for unit in units])
         ridge = np.where(free, np.maximum(1 - energies, _LEAST_RIDGE), 0.0)
-        diagonal = np.diag(self.gram)[-len(rows) :] if len(rows) else energies
-        self.curvature = np.append(self.curvature, diagonal + ridge)
+        self.curvature = np.append(self.curvature, energies + ridge)
         self.cross = np.concatenate([self.cross, rows @ self.target.T])
         self.weights = np.concatenate([self.weights, np.zeros((len(rows), len(self.target)))])
         self.units += units
         self.numbers = np.append(self.numbers, numbers)
-        self.starts = np.append(0, np.cumsum([len(unit.rows) for unit in self.units]))
+        self.starts = np.append(0, np.cumsum([unit.energies.size for unit in self.units]))
         self.candidates[numbers] = True
 
     def _add_candidates(self, ratio: FloatArray, number: int) -> None:
@@ -460,7 +500,7 @@ class _Follower:
         """Find the correlations of some units with the residual."""
         outside = numbers[~np.isin(numbers, self.numbers)]
         for u, unit in zip(outside.tolist(), self._make(outside), strict=True):
-            self.seen[u] = np.linalg.norm(unit.rows @ self.residual.T)
+            self.seen[u] = np.linalg.norm(self._rows(unit) @ self.residual.T)
         self.seen_at[outside] = self.moved
         inside = np.isin(self.numbers, numbers)
         # the descent holds the conditions of the working set

@@ -33,7 +33,7 @@ class Auto(Real):
     ----------
     kernel, outputs, missing
         As in the kind that is found.
-    transform : {None, "rank"}, default=None
+    transform : {"auto", None, "rank", "normal"}, default="auto"
         As in `Real`; refused if the target is of another kind.
 
     Examples
@@ -49,7 +49,8 @@ class Auto(Real):
         """Check a target; a structured array holds times and events."""
         if getattr(getattr(y, "dtype", None), "names", None):
             self._refuse_unless_default("outputs", self.outputs, "auto", Survival.words)
-            survival = Survival(self.kernel, self.transform, self.missing)
+            transform = None if self.transform == "auto" else self.transform
+            survival = Survival(self.kernel, transform, self.missing)
             return survival.prepare(y, n_samples, use)
         return super().prepare(y, n_samples, use)
 
@@ -60,7 +61,8 @@ class Auto(Real):
         if kind is Real:
             params = self.get_params(deep=False)
             return Real(**params).make(values, rows)
-        self._refuse_unless_default("transform", self.transform, None, kind.words)
+        if self.transform is not None:
+            self._refuse_unless_default("transform", self.transform, "auto", kind.words)
         return kind(self.kernel, self.outputs, self.missing).make(values, rows)
 
     def _refuse_unless_default(self, name: str, value: Any, default: Any, words: str) -> None:

@@ -142,12 +142,13 @@ class LaplaceTarget:
     factored: ClassVar[bool] = False
     knows_recursions: ClassVar[bool] = True
 
-    def _product(self, rows: FloatArray) -> FloatArray:
+    def product(self, rows: FloatArray) -> FloatArray:
+        """Multiply projected rows (r, n) by T; the result may still have to be projected."""
         return sum((matrix.product(rows) for matrix in self.matrices), np.zeros_like(rows))
 
     def energy(self, rows: FloatArray) -> float:
         """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
-        return float(np.sum(rows * self._product(rows)))
+        return float(np.sum(rows * self.product(rows)))
 
     def inner(self, matrix: LaplaceMatrix) -> float:
         """Return the inner product of T with a matrix that is known by its products."""
@@ -155,7 +156,7 @@ class LaplaceTarget:
 
     def minus(self, factor: Factor) -> OperatorTarget:
         r"""Return :math:`T - \beta C`, with C in factored form."""
-        return OperatorTarget(self._product, self.norm2).minus(factor)
+        return OperatorTarget(self.product, self.norm2).minus(factor)
 
 
 def factored_target(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from hsiclasso._types import FloatArray
 from hsiclasso.targets.base import Array
-from hsiclasso.targets.values import ValueTarget, ranks_of
+from hsiclasso.targets.values import ValueTarget, transformed
 
 __all__ = ["Ordinal"]
 
@@ -27,7 +27,9 @@ class Ordinal(ValueTarget):
 
     name: ClassVar[str] = "ordinal"
     words: ClassVar[str] = "an ordinal target"
+    ordered: ClassVar[bool] = True
+    transform = "rank"
 
     def scores(self, column: Array) -> FloatArray:
         """Return mid-ranks."""
-        return ranks_of(self.numbers(column))
+        return transformed(self.numbers(column), "rank")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self, get_args
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray
 from hsiclasso.targets.base import Array, MissingTarget
-from hsiclasso.targets.values import Outputs, ValueTarget, ranks_of
+from hsiclasso.targets.values import Outputs, Transform, ValueTarget, transformed
 
 __all__ = ["Real"]
 
@@ -19,8 +19,10 @@ class Real(ValueTarget):
     ----------
     kernel : str or Kernel, default="auto"
         ``"auto"`` is the Gaussian kernel of width 1.
-    transform : {None, "rank"}, default=None
-        ``"rank"`` replaces the values by their ranks, which tames heavy tails.
+    transform : {"auto", None, "rank", "normal"}, default="auto"
+        ``"rank"`` replaces the values by their ranks, which tames heavy tails; ``"normal"`` by
+        their normal scores, the normal quantiles of their ranks. ``"auto"`` leaves it to the
+        selector: `EmbeddingLasso` takes normal scores, the others the values.
     outputs : {"auto", "joint", "average"}, default="auto"
         ``"joint"`` takes one kernel on several outputs together, ``"average"`` one for each and
         their mean; ``"auto"`` is ``"joint"``.
@@ -39,7 +41,7 @@ class Real(ValueTarget):
     def __init__(
         self,
         kernel: Any = "auto",
-        transform: Literal["rank"] | None = None,
+        transform: Transform | None = "auto",
         outputs: Outputs = "auto",
         missing: MissingTarget = "error",
     ) -> None:
@@ -48,10 +50,9 @@ class Real(ValueTarget):
 
     def check(self) -> Self:
         """Raise if a parameter breaks its rule."""
-        check_choice("transform", self.transform, (None, "rank"))
+        check_choice("transform", self.transform, (None, *get_args(Transform)))
         return super().check()
 
     def scores(self, column: Array) -> FloatArray:
-        """Return the values, or their ranks."""
-        numbers = self.numbers(column)
-        return numbers if self.transform is None else ranks_of(numbers)
+        """Return the values, their ranks or their normal scores."""
+        return transformed(self.numbers(column), self.transform)

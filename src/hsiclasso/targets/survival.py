@@ -27,7 +27,7 @@ from hsiclasso.kernels import Gaussian, Kernel, Measure, Samples
 from hsiclasso.kernels.factor import orthogonal_factors
 from hsiclasso.targets.base import Array, MissingTarget, Target, TargetData, check_length, plain
 from hsiclasso.targets.matrix import TargetMatrix, factored_target
-from hsiclasso.targets.values import check_rank, ranks_of, target_kernel, tighter
+from hsiclasso.targets.values import check_rank, target_kernel, tighter, transformed
 
 __all__ = ["Censored", "Survival", "log_rank_rows"]
 
@@ -68,8 +68,8 @@ class Survival(Target):
     ----------
     kernel : str or Kernel, default="auto"
         Kernel of the times; ``"auto"`` is the Gaussian kernel of width 1.
-    transform : {None, "rank"}, default=None
-        ``"rank"`` replaces the times by their ranks.
+    transform : {None, "rank", "normal"}, default=None
+        ``"rank"`` replaces the times by their ranks, ``"normal"`` by their normal scores.
     missing : {"error", "drop"}, default="error"
         Whether samples without a target are refused or dropped.
 
@@ -85,7 +85,7 @@ class Survival(Target):
     def __init__(
         self,
         kernel: Any = "auto",
-        transform: Literal["rank"] | None = None,
+        transform: Literal["rank", "normal"] | None = None,
         missing: MissingTarget = "error",
     ) -> None:
         self.kernel = kernel
@@ -94,7 +94,7 @@ class Survival(Target):
 
     def check(self) -> Self:
         """Raise if a parameter breaks its rule."""
-        check_choice("transform", self.transform, (None, "rank"))
+        check_choice("transform", self.transform, (None, "rank", "normal"))
         target_kernel(self.kernel, Gaussian())
         return super().check()
 
@@ -136,8 +136,7 @@ class Survival(Target):
             )
         if np.ptp(time) == 0:
             raise InvalidInputError(f"y has only one time ({time[0]}): times must differ.")
-        if self.transform == "rank":
-            time = ranks_of(time)
+        time = transformed(time, self.transform)
         return Censored(time, event, target_kernel(self.kernel, Gaussian())), self
 
 

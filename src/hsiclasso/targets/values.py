@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.stats import rankdata
+from scipy.special import ndtri
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import Delta, Gaussian, Kernel, Measure, Samples, as_kernel
+from hsiclasso.kernels import HSIC, Delta, Gaussian, Kernel, Measure, Samples, as_kernel
 from hsiclasso.kernels.factor import factor_rows
 from hsiclasso.kernels.markov import laplace_matrix
 from hsiclasso.targets.base import (
@@ -35,17 +35,21 @@ from hsiclasso.targets.matrix import (
 
 __all__ = [
     "Outputs",
+    "Transform",
     "ValueTarget",
     "Values",
     "check_rank",
     "codes_of",
-    "ranks_of",
     "target_kernel",
     "tighter",
+    "transformed",
 ]
 
 Outputs = Literal["auto", "joint", "average"]
+Transform = Literal["auto", "rank", "normal"]
 
+#: The measure that compares values as they are.
+_PLAIN = HSIC()
 #: With at least so many samples, a real target is put on a grid.
 MANY_SAMPLES = 250_000
 
@@ -60,12 +64,25 @@ class Values:
     #: Whether each of several outputs has its own kernel and the kernels are averaged; otherwise
     #: all outputs share one kernel.
     averaged: bool = False
+    #: The numbers as they were given, shape (q, n); codes of labels.
+    raw: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    #: Labels of each output that has some, or its ordered levels.
+    labels: tuple[Array, ...] = ()
+    #: Transform that made the values of the numbers; ``"auto"`` leaves it to the measure.
+    transform: str | None = None
+
+    def compared(self, measure: Measure, weights: FloatArray) -> FloatArray:
+        """Return the values (q, n) that the kernel compares, on samples with weights (1, n)."""
+        transform = measure.transform if self.transform == "auto" else self.transform
+        if transform is None:
+            return self.values
+        return np.array([transformed(numbers, transform, weights[0]) for numbers in self.raw])
 
     def matrix(
         self, measure: Measure, samples: Samples, *, error: float, n_features: int
     ) -> TargetMatrix:
         """Make the matrix T."""
-        parts = self.scaled(samples.shares)
+        parts = self.scaled(samples.shares, measure)
         varying = [z for z in parts if np.ptp(z, axis=1).any()]
         if self.kernel.has_recursion and not measure.regularisation:
             return self._by_recursion(varying, len(parts), measure, samples)
@@ -91,9 +108,9 @@ class Values:
                 return GriddedTarget.of(line, samples, measure, make)
         return make()
 
-    def scaled(self, weights: FloatArray) -> list[FloatArray]:
+    def scaled(self, weights: FloatArray, measure: Measure = _PLAIN) -> list[FloatArray]:
         """Return outputs (q, n) on the scale of their kernel: all together, or one by one."""
-        parts = self.parts()
+        parts = replace(self, values=self.compared(measure, weights)).parts()
         for z in parts:
             self.kernel.scale(z, weights, joint=True)
         return parts
@@ -150,6 +167,10 @@ class ValueTarget(Target):
 
     #: Whether values are labels, which have neither order nor distance.
     by_class: ClassVar[bool] = False
+    #: Whether values are levels, which have an order and no distance.
+    ordered: ClassVar[bool] = False
+    #: Transform of the numbers; see `Real`.
+    transform: Any = None
     kernel: Any
     outputs: Outputs
 
@@ -181,6 +202,8 @@ class ValueTarget(Target):
         if all((column == column[0]).all() for column in columns):
             self._refuse_constant(columns)
         scores = np.array([self.scores(column) for column in columns])
+        raw = np.array([codes_of(c) if self.by_class else self.numbers(c) for c in columns])
+        labels = tuple(np.unique(c) for c in columns) if self.by_class or self.ordered else ()
         kernel = self._kernel()
         averaged = self.outputs == "average" or (self.outputs == "auto" and self.by_class)
         if len(columns) > 1 and not averaged and not kernel.joins_columns:
@@ -188,7 +211,7 @@ class ValueTarget(Target):
                 f"y has several columns, and the {kernel.name} kernel takes only one: pass "
                 "outputs='average', or another kernel."
             )
-        return Values(scores, kernel, averaged), self
+        return Values(scores, kernel, averaged, raw, labels, self.transform), self
 
     @abstractmethod
     def scores(self, column: Array) -> FloatArray:
@@ -230,6 +253,25 @@ def codes_of(column: Array) -> FloatArray:
     return np.unique(column, return_inverse=True)[1].astype(np.float64)
 
 
-def ranks_of(column: FloatArray) -> FloatArray:
-    """Rank values from 1; equal values share the mean of their ranks."""
-    return np.asarray(rankdata(column), dtype=np.float64)
+def transformed(
+    column: FloatArray, transform: str | None, weights: FloatArray | None = None
+) -> FloatArray:
+    """Return numbers, their ranks or their normal scores, the normal quantiles of their ranks.
+
+    Equal numbers share the mean of their ranks. A number with weight 2 counts as two numbers.
+
+    Examples
+    --------
+    >>> transformed(np.array([1.0, 500.0, 7.0]), "rank")
+    array([1., 3., 2.])
+    >>> transformed(np.array([1.0, 500.0, 7.0]), "normal").round(2)
+    array([-0.97,  0.97,  0.  ])
+    """
+    if transform in (None, "auto"):
+        return column
+    distinct, codes = np.unique(column, return_inverse=True)
+    sizes = np.bincount(codes, weights, distinct.size)
+    middles = (np.cumsum(sizes) - 0.5 * sizes)[codes]  # mean ranks less 1/2
+    if transform == "rank":
+        return middles + 0.5
+    return np.asarray(ndtri(middles / sizes.sum()))

@@ -1,0 +1,362 @@
+"""The estimator that explains the target's embedding by a sum of functions, and predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hsiclasso._types import FloatArray
+from hsiclasso.data import Source, as_source, check_finite, is_container
+from hsiclasso.data.subset import ColumnSubset
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import Embedding
+from hsiclasso.selectors.columns import ColumnFinder
+from hsiclasso.selectors.embedding import FittedFunctions
+from hsiclasso.selectors.estimators import Columns, LassoSelector
+from hsiclasso.selectors.kernel import KernelTerm
+from hsiclasso.selectors.missing import as_missing
+from hsiclasso.selectors.pipeline import Selection
+from hsiclasso.selectors.resources import Resources
+
+__all__ = ["EmbeddingLasso", "FeatureFunction"]
+
+#: Points at which a function is evaluated for its curve.
+_GRID = 101
+#: A column with at most so many different values has its curve at these values.
+_FEW = 20
+#: Kinds of targets whose values can be predicted.
+_PREDICTED = ("real", "classes", "labels", "ordinal", "counts")
+_BY_CLASS = ("classes", "labels")
+
+
+@dataclass(frozen=True)
+class FeatureFunction:
+    """The fitted function of one selected feature: the shape of the dependence.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Column of the table.
+    share : float
+        Its share of what the selected features explain of the target's embedding.
+    grid : ndarray of shape (g,)
+        Values of the column, in its own unit, or its labels; empty for joint features.
+    values : ndarray of shape (q, g)
+        The function at these values, with mean 0 on the samples: what it adds to each output.
+    outputs : tuple of str
+        Names of the outputs: those of a real target, or one for each class.
+    spread : ndarray of shape (q,)
+        Standard deviation of the function on the samples, in the unit of the output.
+    """
+
+    name: str
+    index: int
+    share: float
+    grid: Any
+    values: FloatArray
+    outputs: tuple[str, ...]
+    spread: FloatArray
+
+
+def _predicts(*kinds: str) -> Any:
+    """Whether targets of some kinds are what was fitted, or may be, before the fit."""
+
+    def check(self: EmbeddingLasso) -> bool:
+        fitted = getattr(self, "_fitted", None)
+        given = getattr(self.target, "name", self.target)
+        kind = given if fitted is None else fitted.target.name
+        if kind in kinds or kind == "auto":
+            return True
+        raise AttributeError(
+            f"This is only for a target of the kind {' or '.join(map(repr, kinds))}, and it is "
+            f"{kind!r}."
+        )
+
+    return check
+
+
+class EmbeddingLasso(LassoSelector):
+    r"""Feature selection by a sum of functions that explains the target's embedding.
+
+    Solves, to its certified global optimum,
+
+    .. math:: \min_W \tfrac12 \Big\|F - \sum_k Q_k W_k\Big\|_F^2 + \lambda \sum_k \|W_k\|_F
+
+    where F is a factor of the target's centred Gram matrix, and :math:`Q_k` that of feature k with
+    singular values shrunk to :math:`s/\sqrt{s^2 + \epsilon n}`. In words: the conditional mean of
+    the target's kernel embedding is explained by a sum of functions, one for each of few features.
+    It needs fewer samples than `HSICLasso`, which matches Gram matrices, and it predicts. It does
+    not see an interaction that leaves no trace in a sum of functions.
+
+    The path goes a little further than the number asked for. Functions of all features on it are
+    then fitted together without the penalty, which shrinks the important ones most, and the least
+    important are dropped one by one.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=None
+        Number of features. None is ten, or all if there are fewer, unless `alpha` is given.
+    alpha : float or AlphaRatio, default=None
+        Penalty :math:`\lambda` at which to stop; ``AlphaRatio(0.1)`` is a share of the largest.
+        The factor of the target's kernel has norm 1.
+    epsilon : float or "auto", default="auto"
+        How smooth functions are, :math:`\epsilon > 0`: larger is smoother. ``"auto"`` depends on
+        the number of samples.
+    kernel : str, Kernel or mapping, default="auto"
+        Kernel of the features, as in `HSICLasso`.
+    target : str or Target, default="auto"
+        What y is, as in `HSICLasso`. Unless `Real` says otherwise, a real target is transformed to
+        normal scores. Its matrix must be positive semi-definite.
+    penalty : {"lasso"}, Lasso or GroupLasso, default="lasso"
+        ``Lasso(weights)`` or ``GroupLasso(groups)``; a group has one norm.
+    keep, exclude, joint, covariates, missing
+        As in `HSICLasso`; covariates are projected out.
+    gram_error : float, default=1e-6
+        Guaranteed relative error of a feature's matrix.
+    n_neighbors, n_jobs, resources
+        As in `HSICLasso`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Norm of the part of the embedding that each selected feature explains; 0 for the others.
+    selected_ : ndarray of shape (n_selected,)
+        Columns by decreasing importance: how much worse the fit is without them.
+    functions_ : tuple of FeatureFunction
+        The curve of each selected feature, in the order of `selected_`.
+    classes_ : ndarray or list of ndarray
+        Classes, of each column of a target with several; only for classes and labels.
+    relevance_ : ndarray of shape (n_features,)
+        Squared correlation of every feature with the target,
+        :math:`\langle K_k (K_k + \epsilon n)^{-1}, L\rangle`.
+    epsilon_ : float
+        The smoothness that was used.
+    n_observed_, path_, result_, n_features_in_, feature_names_in_
+        As in `HSICLasso`.
+    selected_kernel_ : SelectedKernel
+        The sum of the kernels of the selected features.
+
+    See Also
+    --------
+    HSICLasso : Matches Gram matrices; serves targets of any sign.
+
+    Examples
+    --------
+    >>> from hsiclasso import EmbeddingLasso, make_data1
+    >>> X, y, causal = make_data1(200, 300, random_state=0)
+    >>> selector = EmbeddingLasso(4).fit(X[:100], y[:100])
+    >>> set(selector.selected_) == set(causal)
+    True
+    >>> round(selector.score(X[100:], y[100:]), 1)
+    0.8
+    """
+
+    #: The solver has no choice.
+    solver: ClassVar[str] = "auto"
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        alpha: Any = None,
+        epsilon: float | Literal["auto"] = "auto",
+        kernel: Any = "auto",
+        target: Any = "auto",
+        penalty: Any = "lasso",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        joint: Mapping[str, Columns] | None = None,
+        covariates: Any = None,
+        missing: Any = "error",
+        gram_error: float = 1e-6,
+        n_neighbors: int = 0,
+        n_jobs: int | None = -1,
+        resources: Resources | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.target = target
+        self.penalty = penalty
+        self.keep = keep
+        self.exclude = exclude
+        self.joint = joint
+        self.covariates = covariates
+        self.missing = missing
+        self.gram_error = gram_error
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+        self.resources = resources
+
+    @property
+    def measure(self) -> Embedding:
+        """The measure: NOCCO's matrices of features, HSIC's matrix of the target."""
+        return Embedding(self.epsilon)
+
+    def _keep(self, selection: Selection) -> None:
+        super()._keep(selection)
+        assert selection.model is not None
+        self._fitted: FittedFunctions = selection.model
+        self.epsilon_ = selection.problem.measure.regularisation
+        self.functions_ = _curves(selection)
+        self.__dict__.pop("classes_", None)  # of an earlier fit
+        if self._fitted.target.name in _BY_CLASS:
+            labels = self._fitted.labels
+            self.classes_ = labels[0] if len(labels) == 1 else list(labels)
+
+    @available_if(_predicts(*_PREDICTED))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Any:
+        """Predict the target from the functions of the selected features.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As in `fit`, with all columns.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The conditional mean of numbers, the nearest level of an ordinal target, or the most
+            probable class.
+        """
+        scores, fitted = self._scores(X), self._fitted
+        kind = fitted.target.name
+        if kind in _BY_CLASS:
+            parts = _by_column(scores, fitted.labels)
+            columns = [
+                own[part.argmax(axis=1)] for part, own in zip(parts, fitted.labels, strict=True)
+            ]
+        elif kind == "ordinal":
+            columns = [
+                own[np.abs(score[:, None] - own).argmin(axis=1)]
+                for score, own in zip(scores.T, fitted.labels, strict=True)
+            ]
+        else:
+            columns = list(np.maximum(scores.T, 0.0) if kind == "counts" else scores.T)
+        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+
+    @available_if(_predicts(*_BY_CLASS))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Estimate the probability of each class.
+
+        The functions are fitted to indicators of the classes, whose conditional means are these
+        probabilities. Estimates below 0 are set to 0, and the others are scaled to the sum 1.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes), or a list of them for several columns
+        """
+        parts = _by_column(np.maximum(self._scores(X), 0.0), self._fitted.labels)
+        made = [part / np.maximum(part.sum(axis=1, keepdims=True), 1e-12) for part in parts]
+        return made[0] if len(made) == 1 else made
+
+    @available_if(_predicts(*_BY_CLASS))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the estimated conditional mean of the indicator of each class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            With two classes, scikit-learn's form (n_samples,): positive for the second.
+        """
+        scores = self._scores(X)
+        two = len(self._fitted.labels) == 1 and scores.shape[1] == 2
+        return np.asarray(scores[:, 1] - scores[:, 0]) if two else scores
+
+    @available_if(_predicts(*_PREDICTED))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy for classes, labels and levels, and R^2 for numbers."""
+        by_label = self._fitted.target.name in (*_BY_CLASS, "ordinal")
+        measure = accuracy_score if by_label else r2_score
+        y = np.asarray(y)
+        if by_label and y.dtype == object:
+            y = y.astype(str)
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _scores(self, X: Any) -> FloatArray:
+        """Return the outputs (m, q) of the additive model."""
+        check_is_fitted(self)
+        if self._fitted.adjusted:
+            raise InvalidInputError(
+                "predict: covariates were removed from the target, and what is left of it cannot "
+                "be compared with y: fit without covariates, or give them as features to keep."
+            )
+        ignore = as_missing(self.missing) is not None
+        return self._fitted.model(self._source(X), ignore_missing=ignore)
+
+    def _source(self, X: Any) -> Source:
+        """Return a table with the columns of the fit, in their order."""
+        source = as_source(X, min_samples=1)
+        if is_container(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            check_finite(source, ignore=as_missing(self.missing) is not None)
+            return source
+        if source.named and hasattr(self, "feature_names_in_"):
+            names = self.feature_names_in_.tolist()
+            return ColumnSubset(source, ColumnFinder(source)("X", names))
+        if source.n_features != self.n_features_in_:
+            raise InvalidInputError(
+                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return source
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags()
+        tags.regressor_tags = RegressorTags()
+        return tags
+
+
+def _by_column(scores: FloatArray, labels: tuple[Any, ...]) -> list[FloatArray]:
+    """Cut scores (m, q) into those of each column's labels."""
+    return np.split(scores, np.cumsum([len(own) for own in labels])[:-1], axis=1)
+
+
+def _curves(selection: Selection) -> tuple[FeatureFunction, ...]:
+    """Evaluate the functions of the selected features on grids."""
+    fitted = selection.model
+    assert fitted is not None
+    made = []
+    for i, (term, feature) in enumerate(
+        zip(fitted.model.kernel.terms, selection.result.features, strict=True)
+    ):
+        values, shown = _grid(term)
+        made.append(
+            FeatureFunction(
+                feature.name,
+                feature.index,
+                feature.share,
+                shown,
+                fitted.model.at(i, values).T,
+                fitted.outputs,
+                fitted.model.spreads[i],
+            )
+        )
+    return tuple(made)
+
+
+def _grid(term: KernelTerm) -> tuple[FloatArray, Any]:
+    """Return values at which a curve is drawn, scaled (c, g), and in the column's unit (g,)."""
+    if len(term.columns) > 1:
+        return np.zeros((len(term.columns), 0)), np.zeros(0)
+    known = term.samples[0][~np.isnan(term.samples[0])]
+    values = np.unique(known)
+    if values.size > _FEW:
+        values = np.linspace(values[0], values[-1], _GRID)
+    if term.labels[0] is not None:
+        return values[None], np.array([term.labels[0][int(code)] for code in values], dtype=object)
+    if term.kernel.of_labels:
+        return values[None], values
+    shown = values * term.scaling.factor[0] + term.scaling.shift[0]
+    digit = (np.ptp(shown) or 1.0) * 1e-12  # so that 0 is 0, and not 1e-16
+    return values[None], np.round(shown / digit) * digit
