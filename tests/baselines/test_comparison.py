@@ -328,8 +328,8 @@ class TestRegistry:
             "lasso", "mrmr", "greedy_hsic", "hsfs", "fvm", "qpfs", "kta", "ckta", "spam",
             "hsic_ranking", "mi_ranking",
         }  # fmt: skip
-        assert list(METHODS)[:2] == ["hsic_lasso", "nocco_lasso"]
-        assert list(METHODS)[2:] == list(BASELINES)
+        assert list(METHODS)[:3] == ["embedding_lasso", "hsic_lasso", "nocco_lasso"]
+        assert list(METHODS)[3:] == list(BASELINES)
         assert METHODS["hsic_lasso"] is HSICLasso
         assert METHODS["nocco_lasso"] is NOCCOLasso
         titles = [traits_of(name).title for name in METHODS]

@@ -17,6 +17,7 @@ from hsiclasso import (
     Covariates,
     Diffusion,
     ElasticNet,
+    EmbeddingLasso,
     Gaussian,
     Graph,
     GroupLasso,
@@ -90,6 +91,15 @@ def test_options_become_the_estimator(arguments, parameters, groups):
     assert made.get_params(deep=False) == expected.get_params(deep=False)
 
 
+def test_options_become_an_embedding_lasso():
+    options = "-t y --method embedding --epsilon 0.1 --kind real --transform normal -k 3"
+    made = selector(*options.split())
+    assert isinstance(made, EmbeddingLasso)
+    assert made.epsilon == 0.1
+    assert made.target == Real(transform="normal")
+    assert selector("-t", "y", "--method", "embedding").epsilon == "auto"
+
+
 @given(
     st.dictionaries(
         st.text(st.characters(exclude_characters=",=", categories=["L", "N", "S"]), min_size=1),
@@ -125,6 +135,8 @@ REFUSED = (
     ("-t y --alpha ratio:2", "ratio=2, but a share of the largest penalty lies between 0 and 1"),
     ("-t y --epsilon 1", "--epsilon has no meaning for --method hsic: leave it out."),
     ("-t y --method nocco --epsilon 0", "--epsilon 0.0, but NOCCO needs a positive finite"),
+    ("-t y --method embedding --epsilon 0", "--epsilon 0.0, but functions need a positive"),
+    ("-t y --method embedding --solver cd", "--solver has no meaning for --method embedding"),
     ("-t y --kernel gausian", "--kernel gausian is unknown (did you mean 'gaussian'?): choose"),
     ("-t y --kernel a=rbf", "--kernel 'a' rbf is unknown: choose"),
     ("-t y --kernel gaussian:wide", "width='wide', but a gaussian kernel needs a positive"),
@@ -172,6 +184,8 @@ BY_DATA = (
     ("--survival risk lab1", "but an event is 1"),
     ("-t risk --covariate-method subtract", "--covariate-method subtract has no meaning without"),
     ("-t risk --solver homotopy --penalty elastic_net", "--solver homotopy cannot solve"),
+    ("-t risk --method embedding --alpha bic", "--alpha bic, but EmbeddingLasso has no inform"),
+    ("-t risk --method embedding --penalty elastic_net", "EmbeddingLasso has no elastic net"),
     ("--affinity wide.npy", "wide.npy holds an array of shape (2, 3)"),
     ("--affinity small.npy", "shape (2, 2), but it needs one row and one column"),
 )

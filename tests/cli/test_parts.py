@@ -43,10 +43,12 @@ def refusal(*arguments):
 OPTIONS = ("-t", "y", "-k", "3", "--joint", "pair=g1,g25", "--memory-limit", "500MB")
 
 
-def test_parts_like_one_run(file, tmp_path, monkeypatch):
-    expected = json.loads(answer("select", file, *OPTIONS, "--neighbors", 0, "--json"))
+@pytest.mark.parametrize("method", ["hsic", "embedding"])
+def test_parts_like_one_run(file, tmp_path, monkeypatch, method):
+    options = (*OPTIONS, "--method", method)
+    expected = json.loads(answer("select", file, *options, "--neighbors", 0, "--json"))
     folder = tmp_path / "work"
-    assert "hsiclasso run" in answer("split", file, folder, "--parts", 4, *OPTIONS)
+    assert "hsiclasso run" in answer("split", file, folder, "--parts", 4, *options)
     monkeypatch.chdir(tmp_path.parent)  # paths of the job are absolute
     for number in (4, 2, 1):
         answer("run", folder, number, "-q")

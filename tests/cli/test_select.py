@@ -37,6 +37,8 @@ class TestAgreement:
             (("-t", "risk", "--weights", "w", "--covariate", "site"), ["risk", "w"], "real"),
             (("-t", "risk", "--kernel", "lab2=laplace", "--method", "nhsic"), ["risk"], "real"),
             (("-t", "risk", "--joint", "p=east,north", "--alpha", "bic"), ["risk"], "real"),
+            (("-t", "risk", "--method", "embedding", "--covariate", "site"), ["risk"], "real"),
+            (("-t", "far", "--method", "embedding", "--weights", "w"), ["far", "w"], "classes"),
         ],
     )
     def test_with_the_estimator(self, table, arguments, used, kind):

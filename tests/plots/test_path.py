@@ -49,7 +49,7 @@ def test_the_heaviest_lines_are_labelled(selection):
 def test_names_may_be_a_sequence_or_absent(selection):
     heaviest = selection.features[0].index
     assert texts(plot_path(selection.path).texts)[0] == f"x{heaviest}"
-    assert texts(plot_path(selection.path, {}).texts)[0] == f"x{heaviest}"
+    assert texts(plot_path(selection.path, {heaviest: "top"}).texts) == ["top"]
     assert (
         texts(plot_path(selection.path, list("abcdefghijklmnopqrst")).texts)[0]
         == ("abcdefghijklmnopqrst"[heaviest])

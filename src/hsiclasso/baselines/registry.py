@@ -18,7 +18,7 @@ from hsiclasso.baselines.qpfs import QPFS
 from hsiclasso.baselines.rankings import HSICRanking, MIRanking
 from hsiclasso.baselines.spam import SpAM
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors import HSICLasso, NOCCOLasso
+from hsiclasso.selectors import EmbeddingLasso, HSICLasso, NOCCOLasso
 
 __all__ = ["BASELINES", "METHODS", "traits_of"]
 
@@ -41,12 +41,21 @@ BASELINES: Mapping[str, type[Baseline]] = MappingProxyType(
 
 #: The same with the package's own selectors in front.
 METHODS: Mapping[str, type[Any]] = MappingProxyType(
-    {"hsic_lasso": HSICLasso, "nocco_lasso": NOCCOLasso, **BASELINES}
+    {
+        "embedding_lasso": EmbeddingLasso,
+        "hsic_lasso": HSICLasso,
+        "nocco_lasso": NOCCOLasso,
+        **BASELINES,
+    }
 )
 
 _OWN = {
     name: Traits(title, "non-linear", "convex", "primal", "high", ANY_TARGET, "n r^2 (d + c m)")
-    for name, title in (("hsic_lasso", "HSIC Lasso"), ("nocco_lasso", "NOCCO Lasso"))
+    for name, title in (
+        ("embedding_lasso", "Embedding Lasso"),
+        ("hsic_lasso", "HSIC Lasso"),
+        ("nocco_lasso", "NOCCO Lasso"),
+    )
 }
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hsiclasso._options import Option
     from hsiclasso.data.files import Dataset
     from hsiclasso.kernels import Kernel
-    from hsiclasso.selectors import HSICLasso
+    from hsiclasso.selectors.estimators import LassoSelector
     from hsiclasso.targets import Target
 
 __all__ = ["files_read", "make_selector", "make_target", "read"]
@@ -33,10 +33,10 @@ _FORMS = ("target", "target-file", "survival", "affinity", "graph")
 _TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 
 
-def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
+def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     """Build the estimator from the options of ``hsiclasso select``, and check its parameters."""
     from hsiclasso.kernels import as_measure
-    from hsiclasso.selectors import Covariates, HSICLasso, Ignore
+    from hsiclasso.selectors import Covariates, EmbeddingLasso, HSICLasso, Ignore
     from hsiclasso.selectors.prepare import check_options
 
     missing: Any = chosen["missing"]
@@ -44,25 +44,32 @@ def make_selector(chosen: Mapping[str, Any]) -> HSICLasso:
         if missing != "ignore":
             raise InvalidInputError("--min-observed has no meaning without --missing ignore.")
         missing = Ignore(_number(chosen["min_observed"]))
-    method, epsilon = chosen["method"], {"--epsilon": ("epsilon", chosen["epsilon"])}
-    selector = HSICLasso(
-        chosen["n_features"],
-        alpha=_alpha(chosen["alpha"]),
-        measure=_set(as_measure(method), epsilon, f"--method {method}"),
-        kernel=_kernels(chosen["kernel"]),
-        target=make_target(chosen),
-        penalty=_penalty(chosen),
-        keep=chosen["keep"],
-        exclude=chosen["exclude"],
-        joint=_joint(chosen["joint"]),
-        covariates=Covariates(chosen["covariates"], chosen["covariate_method"]),
-        missing=missing,
-        solver=chosen["solver"],
-        gram_error=chosen["gram_error"],
-        n_neighbors=chosen["neighbors"],
-        n_jobs=chosen["n_jobs"],
-        resources=_resources(chosen),
-    )
+    shared: dict[str, Any] = {
+        "n_features_to_select": chosen["n_features"],
+        "alpha": _alpha(chosen["alpha"]),
+        "kernel": _kernels(chosen["kernel"]),
+        "target": make_target(chosen),
+        "penalty": _penalty(chosen),
+        "keep": chosen["keep"],
+        "exclude": chosen["exclude"],
+        "joint": _joint(chosen["joint"]),
+        "covariates": Covariates(chosen["covariates"], chosen["covariate_method"]),
+        "missing": missing,
+        "gram_error": chosen["gram_error"],
+        "n_neighbors": chosen["neighbors"],
+        "n_jobs": chosen["n_jobs"],
+        "resources": _resources(chosen),
+    }
+    method, epsilon = chosen["method"], chosen["epsilon"]
+    selector: LassoSelector
+    if method == "embedding":
+        if chosen["solver"] != "auto":
+            raise InvalidInputError("--solver has no meaning for --method embedding: leave it out.")
+        selector = EmbeddingLasso(epsilon="auto" if epsilon is None else epsilon, **shared)
+    else:
+        given = {"--epsilon": ("epsilon", epsilon)}
+        measure = _set(as_measure(method), given, f"--method {method}")
+        selector = HSICLasso(measure=measure, solver=chosen["solver"], **shared)
     check_options(selector)
     return selector
 

@@ -29,6 +29,7 @@ _KINDS = read_names("targets/__init__.py", "TARGETS")
 #: Kinds that ``--kind`` may name for columns of the table.
 _NAMED_KINDS = ", ".join(kind for kind in _KINDS if kind not in ("affinity", "graph"))
 _GRAPH_KERNELS = read_names("targets/graph.py", "GRAPH_KERNELS")
+_MEASURES = read_names("kernels/measures.py", "MEASURES")
 _KERNELS = ", ".join(read_names("kernels/registry.py", "KERNELS"))
 _METHODS = (
     *read_names("baselines/registry.py", "METHODS"),
@@ -119,8 +120,9 @@ _TARGET = (
         help="joint: one kernel on several targets; average: one each.  [default: auto]",
     ),
     _target(
-        "--transform", type=click.Choice(["rank"]),
-        help="Replace a real target by its ranks, which tames heavy tails.",
+        "--transform", type=click.Choice(["rank", "normal"]),
+        help="Replace a real target by its ranks, or by their normal scores, which tames heavy "
+        "tails.  [default: normal for --method embedding]",
     ),
     _target(
         "--target-kernel", metavar="NAME[:WIDTH]",
@@ -235,11 +237,16 @@ _WORK = (
         "selects features within groups too  [default: 0].",
     ),
     _kernel(
-        "--method", type=_choice("kernels/measures.py", "MEASURES"), default="hsic",
+        "--method", type=click.Choice([*_MEASURES, "embedding"]), default="hsic",
         show_default=True,
-        help="HSIC Lasso, the same with normalised Gram matrices, or NOCCO Lasso.",
+        help="HSIC Lasso, the same with normalised Gram matrices, NOCCO Lasso, or Embedding Lasso, "
+        "a sum of functions of the features, which needs fewer samples.",
     ),
-    _kernel("--epsilon", type=float, help="NOCCO's regularisation.  [default: 0.001]"),
+    _kernel(
+        "--epsilon", type=float,
+        help="Regularisation of NOCCO  [default: 0.001], or smoothness of the functions of "
+        "embedding  [default: by the number of samples].",
+    ),
     _kernel(
         "--kernel", multiple=True, metavar="[WHICH=]NAME[:WIDTH]",
         help=f"Kernel of all columns: {_KERNELS}; or, repeatable, of WHICH: a column, a --joint "
@@ -286,7 +293,11 @@ _RESULT = (
         help="Write the result to a .csv, .tsv or .json file; or, if FILE is an .h5ad, to an .h5ad "
         "file: a copy of FILE with the result in var and uns.",
     ),
-    _output("--plot", type=_FILE, help="Draw weights and path in a .png, .svg or .pdf file."),
+    _output(
+        "--plot", type=_FILE,
+        help="Draw weights, path and, for --method embedding, the functions of the features in a "
+        ".png, .svg or .pdf file.",
+    ),
     *_PRINTED,
 )  # fmt: skip
 _SELECT = (*_WORK, *_RUNNING, _CHECKPOINT, *_RESULT)

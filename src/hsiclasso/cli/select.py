@@ -15,7 +15,7 @@ from hsiclasso.cli.output import Output
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from hsiclasso.selectors import HSICLasso
+    from hsiclasso.selectors.estimators import LassoSelector
 
 __all__ = ["check_output", "deliver", "select"]
 
@@ -25,6 +25,7 @@ _EXAMPLES = """\b
 Examples:
   hsiclasso select genes.csv --target tumour --drop sample_id -k 20
   hsiclasso select cars.parquet -t price --transform rank --plot cars.png
+  hsiclasso select genes.csv -t age --method embedding --plot shapes.png
   hsiclasso select cohort.csv --survival months died --covariate site
   hsiclasso select X.npy --target-file y.npy
   hsiclasso select survey.csv -t income --weights w --missing ignore
@@ -56,7 +57,7 @@ def select(
     deliver(selector, output, file, chosen | {"target": table.target})
 
 
-def deliver(selector: HSICLasso, output: Output, file: Path, chosen: dict[str, Any]) -> None:
+def deliver(selector: LassoSelector, output: Output, file: Path, chosen: dict[str, Any]) -> None:
     """Write and print the result of a selection."""
     from hsiclasso.plots import save_figure
     from hsiclasso.selectors.genes import save_genes

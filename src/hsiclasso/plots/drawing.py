@@ -86,10 +86,10 @@ def name_rows(ax: Axes, names: Sequence[str], marked: Collection[str] = ()) -> N
     few_ticks(ax.xaxis)
 
 
-def few_ticks(axis: Axis) -> None:
-    """Put about five plain numbers along an axis."""
+def few_ticks(axis: Axis, number: int = 5) -> None:
+    """Put about so many plain numbers along an axis."""
     ticker = require("matplotlib.ticker", "plots")
-    axis.set_major_locator(ticker.MaxNLocator(5))
+    axis.set_major_locator(ticker.MaxNLocator(number))
     axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
 
 

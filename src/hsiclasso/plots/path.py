@@ -32,7 +32,8 @@ def plot_path(
     path : SolutionPath
         ``selector.path_``.
     names : sequence or mapping of int to str, default=None
-        Names of the columns; columns without one are ``x0, x1, ...``
+        Names of the columns, by default ``x0, x1, ...``; with a mapping, columns that it does not
+        have are grey.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure.
     max_labels : int, default=10
@@ -60,7 +61,8 @@ def plot_path(
     alphas, weights = _curves(path)
     solution = path.breakpoints[-1]
     order = np.lexsort((solution.indices, -np.abs(solution.weights)))
-    labelled = solution.indices[order][:max_labels].tolist()
+    heaviest = solution.indices[order].tolist()
+    labelled = [k for k in heaviest if not isinstance(names, Mapping) or k in names][:max_labels]
     for k in path.entered.tolist():
         if k not in labelled:
             ax.plot(alphas, _present(weights[k]), color=QUIET, linewidth=1.0, zorder=2)
@@ -162,6 +164,4 @@ def _spread(heights: FloatArray, gap: float) -> FloatArray:
 
 
 def _name(names: Mapping[int, str] | Sequence[str] | None, column: int) -> str:
-    if names is None or (isinstance(names, Mapping) and column not in names):
-        return f"x{column}"
-    return names[column]
+    return f"x{column}" if names is None else names[column]

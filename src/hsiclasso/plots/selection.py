@@ -12,6 +12,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.plots import drawing
 from hsiclasso.plots.drawing import BAR, FEW, INK, LINES, QUIET, SMALL, TEXT
 from hsiclasso.plots.files import write_figure
+from hsiclasso.plots.functions import functions_height, plot_functions
 from hsiclasso.plots.path import plot_path
 from hsiclasso.selectors import SelectionResult
 
@@ -123,7 +124,7 @@ def plot_comparison(
 
 
 def draw_result(result: SelectionResult) -> Figure:
-    """Draw the selection and its path, side by side.
+    """Draw the selection and its path side by side, and below them its functions, if it has any.
 
     Parameters
     ----------
@@ -143,8 +144,15 @@ def draw_result(result: SelectionResult) -> Figure:
     'HSIC Lasso, target: real. 4 of 20 columns selected on 100 samples'
     """
     k, method, data = len(result.features), result.method, result.data
-    figure = drawing.new_figure((13.0, drawing.figure_height(k)))
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    height, curves = drawing.figure_height(k), [f for f in result.functions if len(f.grid)]
+    below = functions_height(len(curves)) if curves else 0.0
+    figure = drawing.new_figure((13.0, height + below))
+    above: Any = figure
+    if curves:
+        parts: Any = figure.subfigures(2, 1, height_ratios=(height, below))
+        above = parts[0]
+        plot_functions(curves, parts[1])
+    left, right = above.subplots(1, 2, width_ratios=(1, 1.15))
     plot_selection(result, left)
     names = {feature.index: feature.name for feature in result.features}
     plot_path(result.path, names, right)

@@ -1,14 +1,14 @@
 """Station 6: the estimators that users call, and their results."""
 
 from hsiclasso.selectors.covariates import Covariates
-from hsiclasso.selectors.embedding_lasso import EmbeddingLasso, FeatureFunction
+from hsiclasso.selectors.embedding_lasso import EmbeddingLasso
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
 from hsiclasso.selectors.genes import select_genes
 from hsiclasso.selectors.kernel import SelectedKernel
 from hsiclasso.selectors.missing import Ignore
 from hsiclasso.selectors.penalties import ElasticNet, GroupLasso, Lasso
 from hsiclasso.selectors.resources import Resources
-from hsiclasso.selectors.result import SelectedFeature, SelectionResult
+from hsiclasso.selectors.result import FeatureFunction, SelectedFeature, SelectionResult
 from hsiclasso.selectors.search import AlphaRatio
 
 __all__ = [

@@ -12,18 +12,23 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.dependence import Problem
 from hsiclasso.dependence.functions import FeatureFunctions
 from hsiclasso.selectors.additive import AdditiveModel, fit_additive, rank_functions
-from hsiclasso.selectors.kernel import SelectedKernel
+from hsiclasso.selectors.kernel import KernelTerm, SelectedKernel
 from hsiclasso.selectors.prepare import Inputs
+from hsiclasso.selectors.result import FeatureFunction, SelectedFeature
 from hsiclasso.selectors.search import Solved
 from hsiclasso.solvers import Stop
 from hsiclasso.solvers.additive import solve_additive
 from hsiclasso.targets import Prepared, Target, Values
 
-__all__ = ["FittedFunctions", "fit_model", "solve_embedding"]
+__all__ = ["FittedFunctions", "curves_of", "fit_model", "solve_embedding"]
 
 #: The path goes on until it has so many features more than asked for, and so many for each
 #: feature asked for. Then the least important are dropped.
 _MORE, _MORE_EACH = 5, 0.0
+#: Points at which a function is evaluated for its curve.
+_GRID = 101
+#: A column with at most so many different values has its curve at these values.
+_FEW = 20
 
 
 def solve_embedding(
@@ -98,3 +103,41 @@ def _response(
         return np.array(made, dtype=np.float64), names, data.labels
     names = ("y",) if len(data.raw) == 1 else tuple(f"y{j}" for j in range(len(data.raw)))
     return data.raw, names, data.labels
+
+
+def curves_of(
+    fitted: FittedFunctions, features: tuple[SelectedFeature, ...]
+) -> tuple[FeatureFunction, ...]:
+    """Evaluate the functions of the selected features on grids."""
+    made = []
+    for i, (term, feature) in enumerate(zip(fitted.model.kernel.terms, features, strict=True)):
+        values, shown = _grid(term)
+        made.append(
+            FeatureFunction(
+                feature.name,
+                feature.index,
+                feature.share,
+                shown,
+                fitted.model.at(i, values).T,
+                fitted.outputs,
+                fitted.model.spreads[i],
+            )
+        )
+    return tuple(made)
+
+
+def _grid(term: KernelTerm) -> tuple[FloatArray, Any]:
+    """Return values at which a curve is drawn, scaled (c, g), and in the column's unit (g,)."""
+    if len(term.columns) > 1:
+        return np.zeros((len(term.columns), 0)), np.zeros(0)
+    known = term.samples[0][~np.isnan(term.samples[0])]
+    values = np.unique(known)
+    if values.size > _FEW:
+        values = np.linspace(values[0], values[-1], _GRID)
+    if term.labels[0] is not None:
+        return values[None], np.array([term.labels[0][int(code)] for code in values], dtype=object)
+    if term.kernel.of_labels:
+        return values[None], values
+    shown = values * term.scaling.factor[0] + term.scaling.shift[0]
+    digit = (np.ptp(shown) or 1.0) * 1e-12  # so that 0 is 0, and not 1e-16
+    return values[None], np.round(shown / digit) * digit

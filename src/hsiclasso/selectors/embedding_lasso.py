@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,50 +19,15 @@ from hsiclasso.kernels import Embedding
 from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.embedding import FittedFunctions
 from hsiclasso.selectors.estimators import Columns, LassoSelector
-from hsiclasso.selectors.kernel import KernelTerm
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.pipeline import Selection
 from hsiclasso.selectors.resources import Resources
 
-__all__ = ["EmbeddingLasso", "FeatureFunction"]
+__all__ = ["EmbeddingLasso"]
 
-#: Points at which a function is evaluated for its curve.
-_GRID = 101
-#: A column with at most so many different values has its curve at these values.
-_FEW = 20
 #: Kinds of targets whose values can be predicted.
 _PREDICTED = ("real", "classes", "labels", "ordinal", "counts")
 _BY_CLASS = ("classes", "labels")
-
-
-@dataclass(frozen=True)
-class FeatureFunction:
-    """The fitted function of one selected feature: the shape of the dependence.
-
-    Attributes
-    ----------
-    name : str
-    index : int
-        Column of the table.
-    share : float
-        Its share of what the selected features explain of the target's embedding.
-    grid : ndarray of shape (g,)
-        Values of the column, in its own unit, or its labels; empty for joint features.
-    values : ndarray of shape (q, g)
-        The function at these values, with mean 0 on the samples: what it adds to each output.
-    outputs : tuple of str
-        Names of the outputs: those of a real target, or one for each class.
-    spread : ndarray of shape (q,)
-        Standard deviation of the function on the samples, in the unit of the output.
-    """
-
-    name: str
-    index: int
-    share: float
-    grid: Any
-    values: FloatArray
-    outputs: tuple[str, ...]
-    spread: FloatArray
 
 
 def _predicts(*kinds: str) -> Any:
@@ -207,7 +171,7 @@ class EmbeddingLasso(LassoSelector):
         assert selection.model is not None
         self._fitted: FittedFunctions = selection.model
         self.epsilon_ = selection.problem.measure.regularisation
-        self.functions_ = _curves(selection)
+        self.functions_ = selection.result.functions
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if self._fitted.target.name in _BY_CLASS:
             labels = self._fitted.labels
@@ -320,43 +284,3 @@ class EmbeddingLasso(LassoSelector):
 def _by_column(scores: FloatArray, labels: tuple[Any, ...]) -> list[FloatArray]:
     """Cut scores (m, q) into those of each column's labels."""
     return np.split(scores, np.cumsum([len(own) for own in labels])[:-1], axis=1)
-
-
-def _curves(selection: Selection) -> tuple[FeatureFunction, ...]:
-    """Evaluate the functions of the selected features on grids."""
-    fitted = selection.model
-    assert fitted is not None
-    made = []
-    for i, (term, feature) in enumerate(
-        zip(fitted.model.kernel.terms, selection.result.features, strict=True)
-    ):
-        values, shown = _grid(term)
-        made.append(
-            FeatureFunction(
-                feature.name,
-                feature.index,
-                feature.share,
-                shown,
-                fitted.model.at(i, values).T,
-                fitted.outputs,
-                fitted.model.spreads[i],
-            )
-        )
-    return tuple(made)
-
-
-def _grid(term: KernelTerm) -> tuple[FloatArray, Any]:
-    """Return values at which a curve is drawn, scaled (c, g), and in the column's unit (g,)."""
-    if len(term.columns) > 1:
-        return np.zeros((len(term.columns), 0)), np.zeros(0)
-    known = term.samples[0][~np.isnan(term.samples[0])]
-    values = np.unique(known)
-    if values.size > _FEW:
-        values = np.linspace(values[0], values[-1], _GRID)
-    if term.labels[0] is not None:
-        return values[None], np.array([term.labels[0][int(code)] for code in values], dtype=object)
-    if term.kernel.of_labels:
-        return values[None], values
-    shown = values * term.scaling.factor[0] + term.scaling.shift[0]
-    digit = (np.ptp(shown) or 1.0) * 1e-12  # so that 0 is 0, and not 1e-16
-    return values[None], np.round(shown / digit) * digit

@@ -20,7 +20,7 @@ from hsiclasso.selectors.describe import (
     warn_of_end,
     warn_of_useless,
 )
-from hsiclasso.selectors.embedding import FittedFunctions, fit_model, solve_embedding
+from hsiclasso.selectors.embedding import FittedFunctions, curves_of, fit_model, solve_embedding
 from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
 from hsiclasso.selectors.prepare import Inputs, Options, prepare
 from hsiclasso.selectors.result import SelectionResult
@@ -115,6 +115,7 @@ def select(
         model = None
         if functions is not None:
             model = fit_model(inputs, problem, functions, kernel, selected)
+            result = replace(result, functions=curves_of(model, result.features))
     return Selection(
         result, inputs.features, problem, solved.path, selected, solved.coefficients, kernel,
         inputs.penalty.kept, model,

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, Literal
 
+from hsiclasso._types import FloatArray
 from hsiclasso.errors import require
 from hsiclasso.solvers import Certificate, SolutionPath
 
 __all__ = [
     "RECORD_FIELDS",
     "DataSummary",
+    "FeatureFunction",
     "MethodSummary",
     "Neighbour",
     "Origin",
@@ -124,7 +126,7 @@ class MethodSummary:
     Attributes
     ----------
     name : str
-        ``"HSIC Lasso"``, ``"normalised HSIC Lasso"`` or ``"NOCCO Lasso"``.
+        ``"HSIC Lasso"``, ``"normalised HSIC Lasso"``, ``"NOCCO Lasso"`` or ``"Embedding Lasso"``.
     target : str
         Kind of the target: ``"real"``, ``"classes"``, ``"labels"``, ``"ordinal"``, ``"counts"``,
         ``"survival"``, ``"affinity"``, ``"graph"`` or ``"objects"``.
@@ -197,6 +199,42 @@ class SolutionSummary:
     n_requested: int | None = None
 
 
+@dataclass(frozen=True)
+class FeatureFunction:
+    """The fitted function of one selected feature: the shape of the dependence.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Column of the table.
+    share : float
+        Its share of what the selected features explain of the target's embedding.
+    grid : ndarray of shape (g,)
+        Values of the column, in its own unit, or its labels; empty for joint features.
+    values : ndarray of shape (q, g)
+        The function at these values, with mean 0 on the samples: what it adds to each output.
+    outputs : tuple of str
+        Names of the outputs: those of a real target, or one for each class.
+    spread : ndarray of shape (q,)
+        Standard deviation of the function on the samples, in the unit of the output.
+    """
+
+    name: str
+    index: int
+    share: float
+    grid: Any
+    values: FloatArray
+    outputs: tuple[str, ...]
+    spread: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists and numbers."""
+        made = asdict(self)
+        arrays = {name: getattr(self, name).tolist() for name in ("grid", "values", "spread")}
+        return made | arrays
+
+
 @dataclass(frozen=True, repr=False)
 class SelectionResult:
     """Selected features, by decreasing weight, and how they were selected.
@@ -214,6 +252,8 @@ class SelectionResult:
         Penalty, status, certificate and error bound.
     path : SolutionPath
         The solution path, in columns of the table; not part of `to_dict`.
+    functions : tuple of FeatureFunction
+        The shape of each dependence, in the order of `features`; only of `EmbeddingLasso`.
 
     Examples
     --------
@@ -228,6 +268,7 @@ class SelectionResult:
     data: DataSummary
     solution: SolutionSummary
     path: SolutionPath = field(compare=False)
+    functions: tuple[FeatureFunction, ...] = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -258,10 +299,13 @@ class SelectionResult:
         """Return everything but the path as dictionaries, lists and numbers."""
         parts = ("features", "groups", "method", "data", "solution")
         made = {name: getattr(self, name) for name in parts}
-        return {
+        plain: dict[str, Any] = {
             name: [asdict(item) for item in part] if isinstance(part, tuple) else asdict(part)
             for name, part in made.items()
         }
+        if self.functions:
+            plain["functions"] = [function.to_dict() for function in self.functions]
+        return plain
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return everything but the path as a JSON document."""
@@ -299,7 +343,7 @@ class SelectionResult:
         return require("pandas", "pandas").DataFrame(rows, columns=columns)
 
     def plot(self) -> Any:
-        """Draw weights and path; return the matplotlib figure (needs the extra ``plots``)."""
+        """Draw weights, path and functions as a matplotlib figure (needs the extra ``plots``)."""
         # by name, because plots import results
         return importlib.import_module("hsiclasso.plots").draw_result(self)
 

@@ -128,22 +128,24 @@ def solve_additive(
         alpha = max(alpha, asked)
         points = [follower.point(alpha)]
         return follower.solution(points, status, follower.certify(alpha))
-    while True:
-        if follower.reached() is not None or alpha <= least:
+    reached = None
+    while reached is None and alpha > least:
+        alpha = max(least, _STEP * alpha)
+        follower.solve(alpha, _GAP_BEFORE)
+        reached = follower.reached()
+        if reached is not None:
+            alpha = follower.settle(alpha, top=points[0].alpha)
+            points = [point for point in points if point.alpha > alpha]
+        points.append(follower.point(alpha, points[-1:]))
+        if report is not None:
+            report(points[-1].indices.size)
+        if reached is not None or alpha <= least:
             # other features may have to join: only then is it certain that enough did
             certificate = follower.finish(alpha)
             points[-1] = follower.point(alpha, points[-2:-1])
             reached = follower.reached()
-            if reached is not None or alpha <= least:
-                status = reached or (Status.ALPHA if asked >= least else Status.LEAST_ALPHA)
-                return follower.solution(points, status, certificate)
-        before, alpha = alpha, max(least, _STEP * alpha)
-        follower.solve(alpha, _GAP_BEFORE)
-        if follower.reached() is not None:
-            alpha = follower.approach(before, alpha)
-        points.append(follower.point(alpha, points[-1:]))
-        if report is not None:
-            report(points[-1].indices.size)
+    status = reached or (Status.ALPHA if asked >= least else Status.LEAST_ALPHA)
+    return follower.solution(points, status, certificate)
 
 
 @dataclass(frozen=True)
@@ -240,22 +242,47 @@ class _Follower:
             excess = self._ratios(self.seen)[broken]
             self._enter(broken[np.argsort(-excess, kind="stable")][:_ENTER])
 
-    def approach(self, above: float, alpha: float) -> float:
-        """Search for a larger penalty that also has as many features as were asked for.
+    def settle(self, alpha: float, top: float) -> float:
+        """Return a penalty with as many features as were asked for, and few more.
 
-        The solution at `alpha` has enough of them, and that at `above` too few. The follower is
-        left at the solution of the penalty that is returned.
+        The solution among the candidates has enough of them at `alpha`. Features that are no
+        candidates, but should be, are found by passes. The follower is left at the solution of the
+        penalty that is returned.
         """
-        for _ in range(_BISECTIONS):
-            if self.n_beyond() <= 0:
-                return alpha
+        for _ in range(_MOST_PASSES):
+            alpha = self._rise(alpha, top)
+            self._look_at_all()
+            if not self._add_broken(alpha):
+                break
+            self.solve(alpha, _GAP_BEFORE)
+        return alpha
+
+    def _add_broken(self, alpha: float) -> bool:
+        """Make features that break their condition candidates; return whether any did."""
+        ratio = self._ratios(self.seen)
+        broken = (ratio > alpha * (1 + _TOLERANCE)) & ~self.candidates
+        if broken.any():
+            self._add_candidates(ratio, _CANDIDATES_MORE + int(np.count_nonzero(broken)))
+        return bool(broken.any())
+
+    def _rise(self, alpha: float, top: float) -> float:
+        """Search above a penalty for the largest one that still has enough features."""
+        above, enough = alpha, True
+        while enough and self.n_beyond() > 0 and above < top:
+            alpha, above = above, min(top, above / _STEP)
+            self.solve(above, _GAP_BEFORE)
+            enough = self.reached() is not None
+        for _ in range(_BISECTIONS if above > alpha else 0):
             middle = float(np.sqrt(above * alpha))
             self.solve(middle, _GAP_BEFORE)
             if self.reached() is None:
                 above = middle
+            elif self.n_beyond() <= 0:
+                return middle
             else:
                 alpha = middle
-        self.solve(alpha, _GAP_BEFORE)
+        if above > alpha:
+            self.solve(alpha, _GAP_BEFORE)
         return alpha
 
     def finish(self, alpha: float) -> Certificate:
@@ -263,11 +290,8 @@ class _Follower:
         for _ in range(_MOST_PASSES):
             self.solve(alpha, _GAP)
             certificate = self.certify(alpha)
-            ratio = self._ratios(self.seen)
-            broken = (ratio > alpha * (1 + _TOLERANCE)) & ~self.candidates
-            if not broken.any():
+            if not self._add_broken(alpha):
                 break
-            self._add_candidates(ratio, _CANDIDATES_MORE + int(np.count_nonzero(broken)))
         return certificate
 
     def certify(self, alpha: float) -> Certificate:
