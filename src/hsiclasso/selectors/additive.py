@@ -58,7 +58,9 @@ def rank_functions(
 
     The fit is kernel ridge regression: :math:`W = H^{-1} Q F^\top` with
     :math:`H = QQ^\top + I - E`. A feature is important if the objective grows much without it, by
-    :math:`\tfrac12\,\mathrm{tr}\,W_k^\top [(H^{-1})_{kk}]^{-1} W_k`.
+    :math:`\tfrac12\,\mathrm{tr}\,W_k^\top [(H^{-1})_{kk}]^{-1} W_k`. Features that are left are
+    ranked in the same way, by dropping them further: the first m of a ranking are those that are
+    left if m are wanted.
 
     Parameters
     ----------
@@ -72,46 +74,59 @@ def rank_functions(
     wanted : int
         Number of features that are left.
     """
-    rows = np.concatenate([np.zeros((0, target.shape[1])), *(factor.rows for factor in factors)])
-    ends = np.cumsum([0, *(len(factor.rows) for factor in factors)])
-    energies = np.square(rows).sum(axis=1)
-    hessian = rows @ rows.T + np.diag(1 - energies)
-    inverse = np.linalg.inv(hessian)
-    cross = rows @ target.T
-    own = [np.arange(first, last) for first, last in pairwise(ends)]
-    left = [i for i, part in enumerate(own) if part.size]
-    empty = [i for i, part in enumerate(own) if not part.size]  # they explain nothing
-    used = np.arange(len(rows))
-    weights = inverse @ cross
-
-    def loss(i: int) -> float:
-        part = own[i]
-        return float(
-            np.vdot(weights[part], np.linalg.solve(inverse[np.ix_(part, part)], weights[part]))
-        )
-
-    droppable = [i for i in left if features[i] not in kept]
-    while len(left) + len(empty) > wanted and (empty or droppable):
-        if empty:
-            empty.pop()
-            continue
-        worst = min(droppable, key=loss)
+    fit = _Refit(factors, target)
+    left = list(range(features.size))
+    protected = set(np.flatnonzero(np.isin(features, kept)).tolist())
+    sizes = fit.sizes() if len(left) <= wanted else {}
+    last: list[int] = []
+    while left:
+        if len(left) <= wanted:  # from here on, dropping only ranks
+            protected = set()
+        worst = min((i for i in left if i not in protected), key=fit.loss)
+        fit.drop(worst)
         left.remove(worst)
-        droppable.remove(worst)
-        part = own[worst]
-        used = np.setdiff1d(used, part)
-        # the inverse of the matrix without the rows of the feature
-        beside = inverse[np.ix_(used, part)]
-        change = beside @ np.linalg.solve(inverse[np.ix_(part, part)], beside.T)
-        inverse[np.ix_(used, used)] -= change
-        weights[used] = inverse[np.ix_(used, used)] @ cross[used]
-    losses = np.array([loss(i) for i in left])
-    order = np.argsort(-losses, kind="stable")
-    ranked = [left[i] for i in order] + empty
-    sizes = [
-        float(np.sqrt(energies[own[i]] @ np.square(weights[own[i]]).sum(axis=1))) for i in ranked
-    ]
-    return Ranking(features[ranked], np.array(sizes))
+        if len(left) == wanted:
+            sizes = fit.sizes()
+        elif len(left) < wanted:
+            last.append(worst)
+    ranked = last[::-1]
+    return Ranking(features[ranked], np.array([sizes[i] for i in ranked]))
+
+
+class _Refit:
+    """Kernel ridge regression on the rows of some features, from which features are dropped."""
+
+    def __init__(self, factors: list[Factor], target: FloatArray) -> None:
+        rows = np.concatenate([np.zeros((0, target.shape[1])), *(f.rows for f in factors)])
+        ends = np.cumsum([0, *(len(factor.rows) for factor in factors)])
+        self._own = [np.arange(first, last) for first, last in pairwise(ends)]
+        self._energies = np.square(rows).sum(axis=1)
+        self._inverse = np.linalg.inv(rows @ rows.T + np.diag(1 - self._energies))
+        self._weights = self._inverse @ (rows @ target.T)
+        self._used = np.ones(len(rows), dtype=bool)
+
+    def loss(self, i: int) -> float:
+        """Return twice the growth of the objective without a feature."""
+        own = self._own[i]
+        weights = self._weights[own]
+        return float(np.vdot(weights, np.linalg.solve(self._inverse[np.ix_(own, own)], weights)))
+
+    def drop(self, i: int) -> None:
+        """Fit without a feature: the inverse of a part of a matrix, from that of the whole."""
+        own = self._own[i]
+        self._used[own] = False
+        beside = self._inverse[:, own]
+        turned = np.linalg.solve(self._inverse[np.ix_(own, own)], beside.T)
+        self._weights = self._weights - turned.T @ self._weights[own]
+        self._inverse = self._inverse - beside @ turned
+
+    def sizes(self) -> dict[int, float]:
+        """Return the norm of what each feature explains of the target."""
+        return {
+            i: float(np.sqrt(self._energies[own] @ np.square(self._weights[own]).sum(axis=1)))
+            for i, own in enumerate(self._own)
+            if self._used[own].all()
+        }
 
 
 @dataclass(frozen=True)
