@@ -44,14 +44,16 @@ _GAP, _GAP_BEFORE = 1e-10, 1e-5
 #: A solution with a larger gap is not called solved. Rows and the pass agree to the error of the
 #: features' matrices only, and the gap contains the difference.
 _LARGEST_GAP = 1e-6
+#: A pass looks for candidates whenever the penalty has fallen to this share.
+_PASS_STEP = 0.5
 #: Candidates at first: so many for each feature asked for, and so many more.
 _CANDIDATES_EACH, _CANDIDATES_MORE = 4, 64
-#: Most units that enter a working set at once.
-_ENTER = 10
+#: Most units that enter a working set at once, and most units in it for each that is not zero.
+_ENTER, _MOST_IDLE = 10, 2
 #: Sweeps between two looks at the gap, and most of these.
 _SWEEPS, _LOOKS = 5, 2000
-#: Solutions that are combined to extrapolate the next one.
-_DEPTH = 5
+#: Looks after which Newton steps help the descent, how many, and how their damping changes.
+_PATIENCE, _NEWTON_STEPS, _DAMPING = 2, 6, 4.0
 #: Most penalties that are tried between one with too few features and one with too many.
 _BISECTIONS = 6
 #: Most passes over all features at one penalty.
@@ -128,10 +130,13 @@ def solve_additive(
         alpha = max(alpha, asked)
         points = [follower.point(alpha)]
         return follower.solution(points, status, follower.certify(alpha))
-    reached = None
+    reached, passed = None, alpha
     while reached is None and alpha > least:
         alpha = max(least, _STEP * alpha)
         follower.solve(alpha, _GAP_BEFORE)
+        if alpha < _PASS_STEP * passed:  # features may have become relevant since the last pass
+            follower.look_for_candidates(alpha)
+            passed = alpha
         reached = follower.reached()
         if reached is not None:
             alpha = follower.settle(alpha, top=points[0].alpha)
@@ -214,6 +219,8 @@ class _Follower:
         self.seen, self.seen_at = np.zeros(n_units), np.zeros(n_units)
         self.moved = 0.0
         self.candidates = np.zeros(n_units, dtype=bool)
+        #: Damping of Newton steps.
+        self.damping = 1e-3
         #: Units whose rows were asked for.
         self.known: dict[int, _Unit] = {}
 
@@ -231,6 +238,7 @@ class _Follower:
 
     def solve(self, alpha: float, gap: float) -> None:
         """Solve among the candidates."""
+        self._prune()
         while True:
             self._descend(alpha, gap)
             bound = self._ratios(self.seen + self.length * (self.moved - self.seen_at))
@@ -241,6 +249,13 @@ class _Follower:
                 return
             excess = self._ratios(self.seen)[broken]
             self._enter(broken[np.argsort(-excess, kind="stable")][:_ENTER])
+
+    def look_for_candidates(self, alpha: float) -> None:
+        """Find features that should be candidates by a pass, and solve again with them."""
+        self._look_at_all()
+        self._add_candidates(self._ratios(self.seen), _CANDIDATES_MORE)
+        if self._add_broken(alpha):
+            self.solve(alpha, _GAP_BEFORE)
 
     def settle(self, alpha: float, top: float) -> float:
         """Return a penalty with as many features as were asked for, and few more.
@@ -411,9 +426,8 @@ class _Follower:
         from hsiclasso.solvers._additive_loops import descend_functions
 
         cuts = alpha * self.factor[self.numbers]
-        history = [self.weights.ravel().copy()]
         c = self._correlation()
-        for _ in range(_LOOKS):
+        for look in range(_LOOKS):
             descend_functions(
                 self.gram, self.curvature, cuts, self.starts, self.weights, c, _SWEEPS
             )
@@ -422,10 +436,8 @@ class _Follower:
             over = float(np.max(sizes[penalised] / cuts[penalised], initial=1.0))
             if self._gap(alpha, c, 1 / over) <= gap:
                 break
-            history = [*history[-_DEPTH:], self.weights.ravel().copy()]
-            if len(history) > _DEPTH:
-                self._extrapolate(alpha, history)
-                history = [self.weights.ravel().copy()]
+            if look >= _PATIENCE:
+                self._improve(alpha)
             c = self._correlation()
         before = self.residual
         self.residual = self.target.copy()
@@ -433,24 +445,53 @@ class _Follower:
             self.residual -= part.T @ self._rows(unit)
         self.moved += float(np.linalg.norm(self.residual - before))
 
-    def _extrapolate(self, alpha: float, history: list[FloatArray]) -> None:
-        """Combine the last solutions (Anderson); keep the result if it lowers the objective."""
-        steps = np.diff(np.array(history), axis=0)
-        gram = np.asarray(steps @ steps.T, dtype=np.float64)
-        gram = gram + 1e-12 * np.trace(gram) * np.eye(len(gram))
-        try:
-            shares = np.linalg.solve(gram, np.ones(len(gram)))
-        except np.linalg.LinAlgError:
-            return
-        if not (np.isfinite(shares).all() and shares.sum() != 0):
-            return
-        shares /= shares.sum()
-        old, objective = self.weights, self._objective(alpha)
-        self.weights = (shares @ np.array(history[1:])).reshape(old.shape)
-        # a unit that is zero stays zero: this is what makes the solution sparse
-        self.weights[~np.repeat(self._sums(np.square(old)) > 0, self.ranks)] = 0.0
-        if not self._objective(alpha) < objective:
-            self.weights = old
+    def _improve(self, alpha: float) -> None:
+        r"""Take damped Newton steps in the units that are not zero: there the objective is smooth.
+
+        Features that are alike make the descent slow. With
+        :math:`d_u = \lambda v_u / \|W_u\|`, the Hessian is
+        :math:`(G + D) \otimes I_p - \sum_u (d_u / \|W_u\|^2)\, w_u w_u^\top`, where
+        :math:`w_u` has the weights of unit u: one inverse serves all responses, and a small
+        system couples them. The damping :math:`\mu I` is adapted to what steps achieve.
+        """
+        used = self.used
+        sizes = self.ranks[used]
+        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in used])
+        starts = np.append(0, np.cumsum(sizes)[:-1])
+        unit_of = np.repeat(np.arange(used.size), sizes)
+        smooth = self.gram[np.ix_(rows, rows)]
+        smooth = smooth + np.diag(self.curvature[rows] - np.diag(smooth))
+        cuts, cross = alpha * self.factor[self.numbers[used]], self.cross[rows]
+        weights, identity = self.weights[rows], np.eye(len(rows))
+
+        def sums(values: FloatArray) -> FloatArray:
+            """Sum values (..., M, p) over the rows of each unit."""
+            return np.asarray(np.add.reduceat(values.sum(axis=-1), starts, axis=-1))
+
+        def value(w: FloatArray) -> float:
+            fitted = 0.5 * np.vdot(w, smooth @ w) - np.vdot(cross, w)
+            return float(fitted + cuts @ np.sqrt(sums(np.square(w))))
+
+        now = value(weights)
+        for _ in range(_NEWTON_STEPS):
+            norms = np.sqrt(sums(np.square(weights)))
+            pull = cuts / norms
+            price = pull[unit_of]
+            inverse = np.linalg.inv(smooth + np.diag(price) + self.damping * identity)
+            step = inverse @ (cross - smooth @ weights - price[:, None] * weights)
+            bent = np.flatnonzero(pull > 0)
+            turned = np.array([inverse[:, unit_of == i] @ weights[unit_of == i] for i in bent])
+            if bent.size:
+                small = np.diag(norms[bent] ** 2 / pull[bent]) - sums(turned * weights)[:, bent].T
+                known = sums(step * weights)[bent]
+                step = step + np.tensordot(np.linalg.solve(small, known), turned, axes=1)
+            then = value(weights + step)
+            if then < now:
+                weights, now = weights + step, then
+                self.damping = max(self.damping / _DAMPING, _LEAST_RIDGE)
+            else:
+                self.damping = min(self.damping * _DAMPING**2, 1e3)
+        self.weights[rows] = weights
 
     def _objective(self, alpha: float) -> float:
         """Return the objective less half the squared norm of the target."""
@@ -514,6 +555,23 @@ class _Follower:
         self.numbers = np.append(self.numbers, numbers)
         self.starts = np.append(0, np.cumsum([unit.energies.size for unit in self.units]))
         self.candidates[numbers] = True
+
+    def _prune(self) -> None:
+        """Let units that are zero leave the working set, if there are many; they may return."""
+        used = self.used
+        if len(self.units) <= _MOST_IDLE * used.size + _ENTER:
+            return
+        stay = np.union1d(used, np.flatnonzero(self.factor[self.numbers] == 0))
+        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in stay])
+        gone = np.setdiff1d(self.numbers, self.numbers[stay])
+        self.gram = self.gram[np.ix_(rows, rows)]
+        self.curvature, self.cross = self.curvature[rows], self.cross[rows]
+        self.weights = self.weights[rows]
+        self.units = [self.units[i] for i in stay]
+        self.numbers = self.numbers[stay]
+        self.starts = np.append(0, np.cumsum([unit.energies.size for unit in self.units]))
+        # their correlations were not looked at while the descent kept them below the penalty
+        self.seen[gone], self.seen_at[gone] = np.inf, self.moved
 
     def _add_candidates(self, ratio: FloatArray, number: int) -> None:
         """Make the units with the largest ratios candidates."""
