@@ -9,7 +9,7 @@
   ranked set by set, by their mean score, and the ranks are averaged.
 
 Defaults were chosen on other draws and splits: seeds here begin at `FIRST_SEED`. Results go to one
-tidy file, and runs that are in it are not repeated. The tables are written to ``docs/embedding.md``.
+tidy file, and runs that are in it are not repeated. Tables are written to ``docs/embedding.md``.
 """
 
 import argparse

@@ -135,7 +135,7 @@ REFUSED = (
     ("-t y --alpha ratio:2", "ratio=2, but a share of the largest penalty lies between 0 and 1"),
     ("-t y --epsilon 1", "--epsilon has no meaning for --method hsic: leave it out."),
     ("-t y --method nocco --epsilon 0", "--epsilon 0.0, but NOCCO needs a positive finite"),
-    ("-t y --method embedding --epsilon 0", "--epsilon 0.0, but functions need a positive"),
+    ("-t y --method embedding --epsilon 0", "--epsilon 0.0, but functions need a finite"),
     ("-t y --method embedding --solver cd", "--solver has no meaning for --method embedding"),
     ("-t y --kernel gausian", "--kernel gausian is unknown (did you mean 'gaussian'?): choose"),
     ("-t y --kernel a=rbf", "--kernel 'a' rbf is unknown: choose"),

@@ -75,6 +75,13 @@ def test_relevance_path_and_certificate_against_dense_matrices(data):
     assert selector.result_.certificate.kkt_residual <= 1e-6
 
 
+def test_the_usual_smoothness(data):
+    X, y, _ = data
+    assert EmbeddingLasso(2).fit(X, y).epsilon_ == 0.02
+    assert EmbeddingLasso(2).fit(X, y > 0).epsilon_ == 0.1
+    assert EmbeddingLasso(2, epsilon=0.3).fit(X, y > 0).epsilon_ == 0.3
+
+
 def test_classes_have_the_rows_of_the_delta_kernel(data):
     X, y, _ = data
     labels = np.where(y > 0, "b", "a")
@@ -121,6 +128,14 @@ def test_dropping_is_what_refitting_says(data):
         weights = np.linalg.solve(rows @ rows.T + np.diag(ridge), rows @ F.T)
         return 0.5 * np.sum((F - weights.T @ rows) ** 2) + 0.5 * ridge @ np.sum(weights**2, axis=1)
 
+    def correlation(k, before):
+        residual = F.copy()
+        if before:
+            rows = np.concatenate([Rows(X[:, j]).rows for j in before])
+            hessian = rows @ rows.T + np.diag(1 - np.sum(rows**2, axis=1))
+            residual = F - np.linalg.solve(hessian, rows @ F.T).T @ rows
+        return np.linalg.norm(Rows(X[:, k]).rows @ residual.T)
+
     features = np.arange(8)
     factors = [Rows(X[:, k]) for k in features]
     left = features.tolist()
@@ -128,8 +143,10 @@ def test_dropping_is_what_refitting_says(data):
         left.remove(min(left, key=lambda k: objective([j for j in left if j != k])))
         ranking = rank_functions(features, factors, F, np.zeros(0, dtype=int), wanted)
         assert set(ranking.features) == set(left)
-    grown = [objective([j for j in left if j != k]) for k in ranking.features]
-    assert grown == sorted(grown, reverse=True)
+    # those that are left are ordered by forward selection
+    for place, k in enumerate(ranking.features):
+        before = ranking.features[:place].tolist()
+        assert k == max(set(left) - set(before), key=lambda j: correlation(j, before))
     kept = np.array([7])
     assert 7 in rank_functions(features, factors, F, kept, 2).features
 
@@ -259,7 +276,11 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"epsilon": 0}, "epsilon=0, but functions need a positive"),
+            (
+                {"epsilon": 0},
+                "epsilon=0, but functions need a finite regularisation of 1e-08 or more",
+            ),
+            ({"epsilon": 1e-12}, "epsilon=1e-12"),
             ({"epsilon": "much"}, "epsilon='much'"),
             ({"penalty": "elastic_net"}, "EmbeddingLasso has no elastic net"),
             ({"penalty": GroupLasso(np.arange(D) // 2, l1_ratio=0.5)}, "no sparse group lasso"),
@@ -273,6 +294,13 @@ class TestOptions:
         X, y, _ = data
         with pytest.raises(InvalidInputError, match=message):
             EmbeddingLasso(**options).fit(X, y)
+
+    def test_few_spare_features_at_small_penalties(self):
+        # a target without noise: beyond its features, only tiny penalties let others in
+        X, _, _ = make_data1(80, 6, random_state=0)
+        selector = EmbeddingLasso(2).fit(X, X[:, 0] + X[:, 1])
+        assert selector.path_.alpha > 0.02 * selector.path_.breakpoints[0].alpha
+        assert set(selector.selected_) == {0, 1}
 
     def test_a_plan_counts_the_passes(self, data):
         X, y, _ = data
@@ -358,6 +386,9 @@ class TestPredictions:
         selector = EmbeddingLasso(4).fit(X, names)
         assert selector.classes_.tolist() == ["high", "low", "middle"]
         assert selector.score(X, names) > 0.7
+        assert selector.score(X, names.astype(object)) == selector.score(X, names)
+        numbers = labels.astype(object)
+        assert EmbeddingLasso(4, target="classes").fit(X, numbers).score(X, numbers) > 0.7
         proba = selector.predict_proba(X)
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
         assert (proba >= 0).all()

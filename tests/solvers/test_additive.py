@@ -170,6 +170,36 @@ def test_few_passes_serve_many_features():
     assert solution.path.certificate.duality_gap <= 1e-8
 
 
+def test_spare_features_above_a_penalty():
+    given_ = problem(4, n=60, d=100, causal=5)
+    path = solve_additive(given_, Penalty.lasso(100), Stop(max_features=6), spare=(4, 0.0)).path
+    assert path.breakpoints[-1].indices.size == 10
+    floor = 0.9 * path.breakpoints[0].alpha
+    at_floor = solve_additive(given_, Penalty.lasso(100), Stop(max_features=6), spare=(4, 0.9)).path
+    assert at_floor.alpha < floor
+    assert 6 <= at_floor.breakpoints[-1].indices.size < 10
+
+
+def test_near_copies_do_not_stall_the_descent():
+    # features that are alike are what Newton steps are for; more rows than samples
+    rng = np.random.default_rng(0)
+    base = np.cumsum(rng.standard_normal((60, 30)), axis=0).T
+    rows = []
+    for k in range(60):
+        own = np.stack([base[:, k], base[:, k] ** 2, np.sin(base[:, k])])
+        own = np.linalg.qr((own - own.mean(axis=1, keepdims=True)).T)[0].T
+        rows.append(own * np.sqrt([[0.9], [0.5], [0.1]]))
+    target = rng.standard_normal((2, 30)) + rows[5][:2] * 3
+    given_ = Explicit(target, rows)
+    alpha = 0.02 * given_.correlations(target).max()
+    solution = solve_additive(given_, Penalty.lasso(60), Stop(alpha=alpha))
+    assert sum(len(w) for w in solution.weights) > 30
+    assert solution.path.certificate.duality_gap <= 1e-8
+    weights = weights_of(solution, rows, 2)
+    value = additive_objective(target, rows, weights, alpha, np.arange(60))
+    assert value == pytest.approx(conic_optimum(target, rows, alpha, np.arange(60)), rel=1e-7)
+
+
 def test_a_feature_that_becomes_relevant_late_is_found():
     # its correlation with the target is tiny, and large with what another feature leaves
     n = 30

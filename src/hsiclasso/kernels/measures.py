@@ -26,6 +26,13 @@ from hsiclasso.errors import InvalidInputError
 __all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Embedding", "Measure", "as_measure"]
 
 
+#: Usual regularisation of functions, by measurement. The eigenvalues of a Gaussian Gram matrix over
+#: n do not depend on n and fall geometrically: the best value hardly changes with n.
+_USUAL_EPSILON, _LABELS_EPSILON = 0.02, 0.1
+#: Smallest regularisation of functions: below it, rounding errors decide.
+_LEAST_EPSILON = 1e-8
+
+
 class _Matrix(Protocol):
     """What a measure needs of a feature's matrix, which is a `Factor` or a `LaplaceMatrix`."""
 
@@ -61,8 +68,8 @@ class Measure(Option):
     regularisation: float = 0.0
     transform: ClassVar[str | None] = None
 
-    def on(self, total: float) -> Measure:
-        """Return the measure for samples of a total weight."""
+    def suited(self, *, to_labels: bool) -> Measure:
+        """Return the measure for a target of labels, or for another target."""
         return self
 
     def of_target(self) -> Measure:
@@ -193,7 +200,7 @@ class Embedding(NOCCO):
     Parameters
     ----------
     epsilon : float or "auto", default="auto"
-        Regularisation of the features; ``"auto"`` depends on the number of samples.
+        Regularisation of the features; ``"auto"`` is 0.1 for classes and labels, else 0.02.
     """
 
     name = "embedding"
@@ -206,26 +213,24 @@ class Embedding(NOCCO):
         self.epsilon = epsilon
 
     def check(self) -> Self:
-        """Raise unless epsilon is a positive finite number or ``"auto"``."""
-        if self.epsilon != "auto" and not is_positive(self.epsilon):
+        """Raise unless epsilon is ``"auto"`` or a finite number that is not too small."""
+        if self.epsilon == "auto":
+            return self
+        if not is_positive(self.epsilon) or self.epsilon < _LEAST_EPSILON:
             raise InvalidInputError(
-                f"epsilon={self.epsilon!r}, but functions need a positive finite regularisation, "
-                "such as 0.01, or 'auto'."
+                f"epsilon={self.epsilon!r}, but functions need a finite regularisation of "
+                f"{_LEAST_EPSILON:g} or more, such as 0.01, or 'auto'."
             )
         return self
 
-    def on(self, total: float) -> Measure:
+    def suited(self, *, to_labels: bool) -> Measure:
         """Return the measure with a number as epsilon."""
-        return Embedding(usual_epsilon(total)) if self.epsilon == "auto" else self
+        usual = _LABELS_EPSILON if to_labels else _USUAL_EPSILON
+        return Embedding(usual) if self.epsilon == "auto" else self
 
     def of_target(self) -> Measure:
         """Return HSIC of normal scores."""
         return _EmbeddedTarget()
-
-
-def usual_epsilon(total: float) -> float:
-    """Return the regularisation of functions that are fitted to samples of a total weight."""
-    return 0.01
 
 
 class _NormalisedNOCCO(NOCCO):

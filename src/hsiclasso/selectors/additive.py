@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from hsiclasso._types import FloatArray, IntArray
+from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Source
 from hsiclasso.data.sources import refuse_value
 from hsiclasso.dependence import Scaled
@@ -29,10 +29,11 @@ from hsiclasso.selectors.kernel import SelectedKernel
 __all__ = ["AdditiveModel", "Ranking", "fit_additive", "rank_functions"]
 
 #: Penalties rho that are tried, relative to the mean eigenvalue of the kernel matrix over n.
-_RIDGES = np.logspace(-4, 2, 37)
+_RIDGES = np.logspace(-4, 4, 49)
 #: Price of a degree of freedom in generalised cross-validation. A price above 1 prevents functions
-#: that follow the noise (Kim and Gu, 2004).
-_PRICE = 1.4
+#: that follow the noise (Kim and Gu, 2004). So does the robust form of the criterion (Lukas, 2006),
+#: which mixes it with the variance of the fit: this is the share of the plain form.
+_PRICE, _PLAIN_SHARE = 1.4, 0.3
 #: Share of the degrees of freedom that must be left.
 _LEAST_REST = 0.1
 #: Entries of a kernel matrix between new and old samples that are computed at once.
@@ -54,13 +55,13 @@ class Ranking:
 def rank_functions(
     features: IntArray, factors: list[Factor], target: FloatArray, kept: IntArray, wanted: int
 ) -> Ranking:
-    r"""Fit functions of all features together, and drop the least important one by one.
+    r"""Fit functions of all features together, drop the least important, and rank the others.
 
     The fit is kernel ridge regression: :math:`W = H^{-1} Q F^\top` with
-    :math:`H = QQ^\top + I - E`. A feature is important if the objective grows much without it, by
-    :math:`\tfrac12\,\mathrm{tr}\,W_k^\top [(H^{-1})_{kk}]^{-1} W_k`. Features that are left are
-    ranked in the same way, by dropping them further: the first m of a ranking are those that are
-    left if m are wanted.
+    :math:`H = QQ^\top + I - E`. Without a feature its objective grows by
+    :math:`\tfrac12\,\mathrm{tr}\,W_k^\top [(H^{-1})_{kk}]^{-1} W_k`: the feature with the least
+    growth is dropped, then the next. Those that are left are ranked from the top: the next one has
+    the largest correlation with what the fit of those before it leaves of the target.
 
     Parameters
     ----------
@@ -74,59 +75,54 @@ def rank_functions(
     wanted : int
         Number of features that are left.
     """
-    fit = _Refit(factors, target)
-    left = list(range(features.size))
-    protected = set(np.flatnonzero(np.isin(features, kept)).tolist())
-    sizes = fit.sizes() if len(left) <= wanted else {}
-    last: list[int] = []
-    while left:
-        if len(left) <= wanted:  # from here on, dropping only ranks
-            protected = set()
-        worst = min((i for i in left if i not in protected), key=fit.loss)
-        fit.drop(worst)
+    rows = np.concatenate([np.zeros((0, target.shape[1])), *(factor.rows for factor in factors)])
+    ends = np.cumsum([0, *(len(factor.rows) for factor in factors)])
+    own = [np.arange(first, last) for first, last in pairwise(ends)]
+    gram, cross = rows @ rows.T, rows @ target.T
+    energies = np.diag(gram)
+    ridge = np.diag(1 - energies)
+    left, weights = _drop(gram + ridge, cross, own, np.isin(features, kept), wanted)
+    ranked = _order(gram, ridge, cross, own, left)
+    sizes = [np.sqrt(energies[own[i]] @ np.square(weights[own[i]]).sum(axis=1)) for i in ranked]
+    return Ranking(features[ranked], np.array(sizes, dtype=np.float64))
+
+
+def _drop(
+    hessian: FloatArray, cross: FloatArray, own: list[IntArray], kept: BoolArray, wanted: int
+) -> tuple[list[int], FloatArray]:
+    """Drop the least important features; return those that are left, and their weights (M, p)."""
+    inverse = np.linalg.inv(hessian)
+    weights = inverse @ cross
+    left = list(range(len(own)))
+
+    def growth(i: int) -> float:
+        part = weights[own[i]]
+        return float(np.vdot(part, np.linalg.solve(inverse[np.ix_(own[i], own[i])], part)))
+
+    while len(left) > wanted:
+        worst = min((i for i in left if not kept[i]), key=growth)
         left.remove(worst)
-        if len(left) == wanted:
-            sizes = fit.sizes()
-        elif len(left) < wanted:
-            last.append(worst)
-    ranked = last[::-1]
-    return Ranking(features[ranked], np.array([sizes[i] for i in ranked]))
+        # the inverse of a part of a matrix, from that of the whole; dropped rows become zero
+        beside = inverse[:, own[worst]]
+        turned = np.linalg.solve(inverse[np.ix_(own[worst], own[worst])], beside.T)
+        weights = weights - turned.T @ weights[own[worst]]
+        inverse = inverse - beside @ turned
+    return left, weights
 
 
-class _Refit:
-    """Kernel ridge regression on the rows of some features, from which features are dropped."""
-
-    def __init__(self, factors: list[Factor], target: FloatArray) -> None:
-        rows = np.concatenate([np.zeros((0, target.shape[1])), *(f.rows for f in factors)])
-        ends = np.cumsum([0, *(len(factor.rows) for factor in factors)])
-        self._own = [np.arange(first, last) for first, last in pairwise(ends)]
-        self._energies = np.square(rows).sum(axis=1)
-        self._inverse = np.linalg.inv(rows @ rows.T + np.diag(1 - self._energies))
-        self._weights = self._inverse @ (rows @ target.T)
-        self._used = np.ones(len(rows), dtype=bool)
-
-    def loss(self, i: int) -> float:
-        """Return twice the growth of the objective without a feature."""
-        own = self._own[i]
-        weights = self._weights[own]
-        return float(np.vdot(weights, np.linalg.solve(self._inverse[np.ix_(own, own)], weights)))
-
-    def drop(self, i: int) -> None:
-        """Fit without a feature: the inverse of a part of a matrix, from that of the whole."""
-        own = self._own[i]
-        self._used[own] = False
-        beside = self._inverse[:, own]
-        turned = np.linalg.solve(self._inverse[np.ix_(own, own)], beside.T)
-        self._weights = self._weights - turned.T @ self._weights[own]
-        self._inverse = self._inverse - beside @ turned
-
-    def sizes(self) -> dict[int, float]:
-        """Return the norm of what each feature explains of the target."""
-        return {
-            i: float(np.sqrt(self._energies[own] @ np.square(self._weights[own]).sum(axis=1)))
-            for i, own in enumerate(self._own)
-            if self._used[own].all()
-        }
+def _order(
+    gram: FloatArray, ridge: FloatArray, cross: FloatArray, own: list[IntArray], left: list[int]
+) -> list[int]:
+    """Order features by forward selection, with a fit of all that were taken at every step."""
+    ranked: list[int] = []
+    residual = cross
+    while len(ranked) < len(left):
+        others = [i for i in left if i not in ranked]
+        ranked.append(max(others, key=lambda i: float(np.linalg.norm(residual[own[i]]))))
+        taken = np.concatenate([own[i] for i in ranked])
+        block = np.ix_(taken, taken)
+        residual = cross - gram[:, taken] @ np.linalg.solve((gram + ridge)[block], cross[taken])
+    return ranked
 
 
 @dataclass(frozen=True)
@@ -240,7 +236,12 @@ def _unshrunk(factor: Factor, one: Scaled, epsilon: float) -> FloatArray:
 def _choose_ridge(
     gram: FloatArray, cross: FloatArray, y: FloatArray, n: float, n_removed: int
 ) -> float:
-    """Return the penalty with the least generalised cross-validation score, over all outputs."""
+    r"""Return the penalty with the least robust generalised cross-validation score.
+
+    With the smoother S, the score is
+    :math:`\frac{\|Y - SY\|^2}{(1 - 1.4\,\mathrm{tr} S / n)^2}
+    (\gamma + (1 - \gamma)\,\mathrm{tr} S^2 / n)`.
+    """
     eigenvalues, vectors = np.linalg.eigh(gram)
     eigenvalues = np.maximum(eigenvalues, 0.0)
     sizes = np.square(y).sum(axis=1)
@@ -254,11 +255,13 @@ def _choose_ridge(
     for ridge in ridges:
         shrunk = 1 / (eigenvalues + ridge * n)
         fit = (energies * (2 * shrunk - eigenvalues * shrunk**2)[:, None]).sum()
-        freedom = float(np.sum(eigenvalues * shrunk)) + n_removed
-        rest = 1 - _PRICE * freedom / n
+        kept = eigenvalues * shrunk
+        rest = 1 - _PRICE * (kept.sum() + n_removed) / n
+        variance = _PLAIN_SHARE + (1 - _PLAIN_SHARE) * (np.square(kept).sum() + n_removed) / n
         # functions with about as many degrees of freedom as samples could fit anything
         enough = rest > _LEAST_REST
-        scores.append(max(used.sum() - fit, 0.0) / rest**2 if enough else np.inf)
+        score = max(used.sum() - fit, 0.0) / rest**2 * variance
+        scores.append(score if enough else np.inf)
     return float(ridges[int(np.argmin(scores))])
 
 

@@ -68,7 +68,7 @@ def describe(
         solution=SolutionSummary(
             alpha=float(path.alpha),
             status=path.status.name,
-            message=_sentence(path, goal, solved.selected.size, solved.filled.size),
+            message=_sentence(path, goal, solved),
             certificate=path.certificate,
             gram_error=problem.error,
             n_requested=None if goal.criterion else goal.n_features,
@@ -161,10 +161,14 @@ def warn_of_end(result: SelectionResult, path: SolutionPath) -> None:
         warnings.warn(result.message, FewerFeaturesWarning, stacklevel=_STACK)
 
 
-def _sentence(path: SolutionPath, goal: Goal, n_selected: int, n_filled: int) -> str:
+def _sentence(path: SolutionPath, goal: Goal, solved: Solved) -> str:
+    n_selected, n_filled = solved.selected.size, solved.filled.size
     wanted = None if goal.criterion else goal.n_features
     found = f"{n_selected} feature{'' if n_selected == 1 else 's'} selected"
     asked = f" of {wanted} asked for" if wanted is not None and n_selected < wanted else ""
     last, them = ("one has", "it") if n_filled == 1 else (f"{n_filled} have", "them")
     filled = f" The last {last} weight 0: an elastic net chose {them}." if n_filled else ""
-    return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{filled}"
+    on_path = n_selected + solved.n_dropped
+    dropped = f" Of {on_path} features of the path, the least important were dropped."
+    more = filled + (dropped if solved.n_dropped else "")
+    return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{more}"

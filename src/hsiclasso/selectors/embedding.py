@@ -22,9 +22,9 @@ from hsiclasso.targets import Prepared, Target, Values
 
 __all__ = ["FittedFunctions", "curves_of", "fit_model", "solve_embedding"]
 
-#: The path goes on until it has so many features more than asked for, and so many for each
-#: feature asked for. Then the least important are dropped.
-_MORE, _MORE_EACH = 5, 0.0
+#: The path goes on until it has so many features more than asked for, but not below this share of
+#: the largest penalty, where functions follow the noise. Then the least important are dropped.
+_MORE, _LEAST_SHARE = 5, 0.03
 #: Points at which a function is evaluated for its curve.
 _GRID = 101
 #: A column with at most so many different values has its curve at these values.
@@ -36,21 +36,25 @@ def solve_embedding(
 ) -> Solved:
     """Follow the path of the additive problem to the goal, and choose features."""
     goal, penalty, kept = inputs.goal, inputs.penalty.penalty, inputs.penalty.kept
-    wanted = goal.n_features
-    if wanted is not None:
-        available = int(np.isfinite(penalty.weights).sum())
-        beyond = 0 if penalty.grouped else _MORE + round(_MORE_EACH * wanted)
-        wanted = min(available, wanted + beyond)
-    stop = Stop(wanted, goal.n_groups, goal.alpha or 0.0)
+    available, spare = int(np.isfinite(penalty.weights).sum()), 0
+    if goal.n_features is not None and not penalty.grouped:
+        spare = min(_MORE, available - goal.n_features)
+    stop = Stop(goal.n_features, goal.n_groups, goal.alpha or 0.0)
     solution = solve_additive(
-        functions, penalty, stop, alpha_ratio=goal.alpha_ratio or 0.0, report=report
+        functions,
+        penalty,
+        stop,
+        alpha_ratio=goal.alpha_ratio or 0.0,
+        spare=(spare, _LEAST_SHARE),
+        report=report,
     )
     features = np.union1d(solution.features, kept).astype(np.int64)
     left = features.size if goal.n_features is None else min(features.size, goal.n_features)
     ranking = rank_functions(features, functions.matrices(features), functions.target, kept, left)
     coefficients = np.zeros(functions.n_features)
     coefficients[ranking.features] = ranking.sizes
-    return Solved(solution.path, ranking.features, coefficients, np.zeros(0, dtype=np.int64))
+    nothing = np.zeros(0, dtype=np.int64)
+    return Solved(solution.path, ranking.features, coefficients, nothing, features.size - left)
 
 
 @dataclass(frozen=True)

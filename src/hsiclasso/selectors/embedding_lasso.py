@@ -241,10 +241,10 @@ class EmbeddingLasso(LassoSelector):
         """Return the accuracy for classes, labels and levels, and R^2 for numbers."""
         by_label = self._fitted.target.name in (*_BY_CLASS, "ordinal")
         measure = accuracy_score if by_label else r2_score
-        y = np.asarray(y)
-        if by_label and y.dtype == object:
-            y = y.astype(str)
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        truth, found = np.asarray(y), self.predict(X)
+        if by_label and truth.dtype == object:  # labels of any kind
+            truth = truth.astype(found.dtype)
+        return float(measure(truth, found, sample_weight=sample_weight))
 
     def _scores(self, X: Any) -> FloatArray:
         """Return the outputs (m, q) of the additive model."""

@@ -23,7 +23,7 @@ from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_p
 from hsiclasso.selectors.resources import as_resources
 from hsiclasso.selectors.search import Goal, check_alpha, resolve_goal
 from hsiclasso.solvers import SOLVERS, Penalty, choose_solver
-from hsiclasso.targets import Prepared, as_target
+from hsiclasso.targets import Prepared, Values, as_target
 
 __all__ = ["Inputs", "Options", "check_options", "prepare"]
 
@@ -115,7 +115,8 @@ def prepare(
     penalty = resolve_penalty(as_penalty(options.penalty), features, options.keep, options.exclude)
     goal = resolve_goal(options.n_features_to_select, options.alpha, penalty, source.n_features)
     subtract = bool(known.names) and asked.method == "subtract"
-    measure = as_measure(options.measure).on(features.samples.total)
+    of_labels = isinstance(target.data, Values) and target.data.kernel.of_labels
+    measure = as_measure(options.measure).suited(to_labels=of_labels)
     if isinstance(measure, Embedding):
         _check_embedding(penalty.penalty, goal, subtract=subtract)
         solver = "block descent"

@@ -237,7 +237,10 @@ class FeatureFunction:
 
 @dataclass(frozen=True, repr=False)
 class SelectionResult:
-    """Selected features, by decreasing weight, and how they were selected.
+    """Selected features, most important first, and how they were selected.
+
+    Features are in the order of their weights; those of `EmbeddingLasso` in the order in which
+    they would be dropped, last first.
 
     Attributes
     ----------

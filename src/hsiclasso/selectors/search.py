@@ -144,6 +144,8 @@ class Solved:
     coefficients: FloatArray
     #: Selected features that only make up the number asked for.
     filled: IntArray
+    #: Number of features of the path that were dropped because others are more important.
+    n_dropped: int = 0
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ def solve_additive(
     stop: Stop,
     *,
     alpha_ratio: float = 0.0,
+    spare: tuple[int, float] = (0, 0.0),
     report: Callable[[int], None] | None = None,
 ) -> AdditiveSolution:
     """Follow the path of the additive problem to the first of some stops, and certify its end.
@@ -117,12 +118,16 @@ def solve_additive(
         and as few more as a short search between the penalties of the path finds.
     alpha_ratio : float, default=0.0
         The path also ends at this share of the largest penalty.
+    spare : (int, float), default=(0, 0.0)
+        Number of features that the path should have beyond those asked for, as long as the penalty
+        is above a share of the largest one.
     report : callable, optional
         Called with the number of features after every step.
     """
-    follower = _Follower(problem, penalty, stop)
+    follower = _Follower(problem, penalty, stop, spare[0])
     points = [follower.begin()]
     alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
+    follower.floor = spare[1] * alpha
     asked = max(stop.alpha, alpha_ratio * alpha)
     least = max(asked, _LEAST_ALPHA * alpha)
     if not alpha > asked:
@@ -188,11 +193,25 @@ class _Unit:
         return [np.asarray(part) for part in np.split(self.turn @ weights, ends)]
 
 
+def _inverse(gram: FloatArray, diagonal: FloatArray, rows: FloatArray | None) -> FloatArray:
+    """Return the inverse of a positive definite matrix: inner products of rows, plus a diagonal.
+
+    If there are more rows than samples, `rows` are given, and a smaller matrix is inverted.
+    """
+    if rows is None:
+        return np.asarray(np.linalg.inv(gram + np.diag(diagonal)))
+    scaled = rows / diagonal[:, None]
+    inner = np.linalg.solve(np.eye(rows.shape[1]) + rows.T @ scaled, scaled.T)
+    return np.diag(1 / diagonal) - scaled @ inner
+
+
 class _Follower:
     """Holds the working set of a path: units, inner products of their rows, weights, residual."""
 
-    def __init__(self, problem: AdditiveProblem, penalty: Penalty, stop: Stop) -> None:
-        self.problem, self.stop = problem, stop
+    def __init__(self, problem: AdditiveProblem, penalty: Penalty, stop: Stop, spare: int) -> None:
+        self.problem, self.stop, self.spare = problem, stop, spare
+        #: Penalty of the current solution, and that above which spare features are wanted.
+        self.alpha, self.floor = np.inf, 0.0
         self.target = problem.target
         self.half_norm2 = 0.5 * float(np.vdot(self.target, self.target)) or 1.0
         self.groups = penalty.groups
@@ -238,6 +257,7 @@ class _Follower:
 
     def solve(self, alpha: float, gap: float) -> None:
         """Solve among the candidates."""
+        self.alpha = alpha
         self._prune()
         while True:
             self._descend(alpha, gap)
@@ -339,16 +359,21 @@ class _Follower:
         used = self.used
         n_features = sum(self.units[i].features.size for i in used)
         n_groups = int(np.count_nonzero(self.factor[self.numbers[used]] > 0))
-        asked = ((n_features, self.stop.max_features), (n_groups, self.stop.max_groups))
+        asked = ((n_features, self._n_wanted), (n_groups, self.stop.max_groups))
         return max((found - most for found, most in asked if most is not None), default=-1)
+
+    @property
+    def _n_wanted(self) -> int | None:
+        """Number of features at which the path ends, those to spare included."""
+        wanted = self.stop.max_features
+        return wanted if wanted is None or self.alpha <= self.floor else wanted + self.spare
 
     def reached(self) -> Status | None:
         """Return whether as many features or groups are not zero as were asked for."""
         if self.n_beyond() < 0:
             return None
         n_features = sum(self.units[i].features.size for i in self.used)
-        wanted = self.stop.max_features
-        enough = wanted is not None and n_features >= wanted
+        enough = self._n_wanted is not None and n_features >= self._n_wanted
         return Status.N_FEATURES if enough else Status.N_GROUPS
 
     @property
@@ -455,14 +480,18 @@ class _Follower:
         system couples them. The damping :math:`\mu I` is adapted to what steps achieve.
         """
         used = self.used
-        sizes = self.ranks[used]
-        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in used])
+        if not used.size:
+            return
+        sizes, rows = self.ranks[used], self._places(used)
         starts = np.append(0, np.cumsum(sizes)[:-1])
         unit_of = np.repeat(np.arange(used.size), sizes)
-        smooth = self.gram[np.ix_(rows, rows)]
-        smooth = smooth + np.diag(self.curvature[rows] - np.diag(smooth))
+        gram = self.gram[np.ix_(rows, rows)]
+        ridge = self.curvature[rows] - np.diag(gram)
+        smooth = gram + np.diag(ridge)
         cuts, cross = alpha * self.factor[self.numbers[used]], self.cross[rows]
-        weights, identity = self.weights[rows], np.eye(len(rows))
+        weights, thin = self.weights[rows], None
+        if len(rows) > self.target.shape[1]:  # more functions than samples
+            thin = np.concatenate([self._rows(self.units[i]) for i in used])
 
         def sums(values: FloatArray) -> FloatArray:
             """Sum values (..., M, p) over the rows of each unit."""
@@ -477,7 +506,7 @@ class _Follower:
             norms = np.sqrt(sums(np.square(weights)))
             pull = cuts / norms
             price = pull[unit_of]
-            inverse = np.linalg.inv(smooth + np.diag(price) + self.damping * identity)
+            inverse = _inverse(gram, ridge + price + self.damping, thin)
             step = inverse @ (cross - smooth @ weights - price[:, None] * weights)
             bent = np.flatnonzero(pull > 0)
             turned = np.array([inverse[:, unit_of == i] @ weights[unit_of == i] for i in bent])
@@ -556,13 +585,18 @@ class _Follower:
         self.starts = np.append(0, np.cumsum([unit.energies.size for unit in self.units]))
         self.candidates[numbers] = True
 
+    def _places(self, units: IntArray) -> IntArray:
+        """Return the places of the rows of some units of the working set."""
+        parts = [np.arange(self.starts[i], self.starts[i + 1]) for i in units]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
     def _prune(self) -> None:
         """Let units that are zero leave the working set, if there are many; they may return."""
         used = self.used
         if len(self.units) <= _MOST_IDLE * used.size + _ENTER:
             return
         stay = np.union1d(used, np.flatnonzero(self.factor[self.numbers] == 0))
-        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in stay])
+        rows = self._places(stay)
         gone = np.setdiff1d(self.numbers, self.numbers[stay])
         self.gram = self.gram[np.ix_(rows, rows)]
         self.curvature, self.cross = self.curvature[rows], self.cross[rows]
