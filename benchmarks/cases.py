@@ -31,6 +31,7 @@ class Sizes:
     exact: tuple[int, int] = (200, 10_000)
     wide: tuple[int, int] = (1000, 100_000)
     nocco: tuple[int, int] = (1000, 10_000)
+    embedding: tuple[int, int] = (1000, 10_000)
     tall_n: tuple[int, ...] = (25_000, 50_000, 100_000)  #: each with the last of `tall_d`
     tall_d: tuple[int, ...] = (250, 500, 1000)  #: each with the last of `tall_n`
     n_features: int = 50  #: features to select
@@ -46,6 +47,7 @@ SCALES = {
         exact=(60, 200),
         wide=(60, 1000),
         nocco=(60, 200),
+        embedding=(60, 200),
         tall_n=(250, 500, 1000),
         tall_d=(25, 50, 100),
         n_features=10,
@@ -172,6 +174,33 @@ def nocco(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     yield Row(name, "NOCCOLasso / HSICLasso, wall", _ratio(inverse, plain), "x", at_most=2.5)
 
 
+def embedding(runner: Runner, sizes: Sizes) -> Iterator[Row]:
+    """Embedding Lasso, which passes over the table several times, beside HSIC Lasso."""
+    name, n, d, k = _table_of("embedding", sizes)
+    plain = runner.measure(Job("HSICLasso", n, d, k))
+    ours = runner.measure(Job("EmbeddingLasso", n, d, k))
+    yield Row(name, "EmbeddingLasso / HSICLasso, wall", _ratio(ours, plain), "x", at_most=15)
+    beyond = ours.peak_mb - ours.data_mb
+    libraries = "interpreter and libraries included"
+    yield Row(name, "peak memory beyond the data", beyond, " MB", at_most=500, note=libraries)
+    for what, job in (
+        (f"n = {n // 2}", Job("EmbeddingLasso", n // 2, d, k)),
+        (f"n = {2 * n}", Job("EmbeddingLasso", 2 * n, d, k)),
+        (f"d = {d // 2}", Job("EmbeddingLasso", n, d // 2, k)),
+        (f"d = {2 * d}", Job("EmbeddingLasso", n, 2 * d, k)),
+        (f"{k // 5} features", Job("EmbeddingLasso", n, d, k // 5)),
+        (f"{2 * k} features", Job("EmbeddingLasso", n, d, 2 * k)),
+    ):
+        yield Row(name, f"time with {what}", runner.measure(job).wall, " s")
+    if not _has_peer():
+        yield Row(name, "pyHSICLasso", note=_NO_PEER)
+        return
+    peer = runner.measure(Job("pyHSICLasso", n, d, k, options=_BLOCKS), repeats=1)
+    yield Row(
+        name, "pyHSICLasso B=20, M=3 / EmbeddingLasso, wall", _ratio(peer, ours), "x", at_least=10
+    )
+
+
 _FIRST_FITS = """
 import time
 from hsiclasso import HSICLasso, make_data2
@@ -247,5 +276,5 @@ def _has_peer() -> bool:
 
 
 CASES: dict[str, Callable[[Runner, Sizes], Iterator[Row]]] = {
-    case.__name__: case for case in (blocks, exact, wide, tall, nocco, startup, images)
+    case.__name__: case for case in (blocks, exact, wide, tall, nocco, embedding, startup, images)
 }

@@ -72,6 +72,13 @@ def _nocco(X, y, k: int, **options):
     return _hsic(X, y, k, measure="nocco", **options)
 
 
+def _embedding(X, y, k: int, **options):
+    from hsiclasso import EmbeddingLasso
+
+    selector = EmbeddingLasso(k, **options).fit(X, y)
+    return selector.selected_, selector.coef_[selector.selected_]
+
+
 def _pyhsiclasso(X, y, k: int, **options):
     import numpy as np
     from pyHSICLasso import HSICLasso
@@ -103,6 +110,7 @@ def _best(scores, k: int):
 METHODS: dict[str, Callable] = {
     "HSICLasso": _hsic,
     "NOCCOLasso": _nocco,
+    "EmbeddingLasso": _embedding,
     "pyHSICLasso": _pyhsiclasso,
     "f_regression": _f_regression,
     "mutual_info_regression": _mutual_info,

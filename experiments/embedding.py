@@ -338,5 +338,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    from experiments.embedding import main as run_from_module  # so that other processes find it
+
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    sys.exit(run_from_module())

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from hsiclasso import AlphaRatio, HSICLasso, InvalidInputError, NOCCOLasso, select_genes
+from hsiclasso import (
+    AlphaRatio,
+    EmbeddingLasso,
+    HSICLasso,
+    InvalidInputError,
+    NOCCOLasso,
+    select_genes,
+)
 from hsiclasso.selectors.genes import save_genes
 
 ad = pytest.importorskip("anndata")
@@ -52,6 +59,14 @@ def test_what_is_written(adata):
     assert about["params"]["matrix"] == "X"
     assert about["params"]["covariates"].tolist() == ["batch"]
     assert about["certificate"]["duality_gap"] < 1e-10
+
+
+def test_genes_of_an_embedding_lasso(adata):
+    select_genes(adata, "kind", n_genes=3, key_added="k", selector=EmbeddingLasso())
+    selector = EmbeddingLasso(3).fit(adata, "kind")
+    check(adata.var, selector)
+    assert {"g3", "g8"} <= set(selector.result_.names)
+    assert selector.score(adata, adata.obs["kind"]) > 0.8
 
 
 def test_what_is_written_can_be_stored(adata, tmp_path):

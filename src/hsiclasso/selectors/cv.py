@@ -100,7 +100,7 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
 
     Parameters
     ----------
-    selector : HSICLasso or NOCCOLasso, default=None
+    selector : HSICLasso, NOCCOLasso or EmbeddingLasso, default=None
         Selector; None is ``HSICLasso()``. Its `n_features_to_select` is not used.
     estimator : estimator, default=None
         Estimator that is cross-validated; None is a support vector machine on standardised
@@ -123,7 +123,7 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         Number of features chosen.
     scores_ : SizeScores
         Scores of every size and fold.
-    selector_ : HSICLasso or NOCCOLasso
+    selector_ : HSICLasso, NOCCOLasso or EmbeddingLasso
         Fitted to all samples, with that number of features.
     estimator_ : estimator
         Fitted to the selected features of all samples.

@@ -14,7 +14,7 @@ from hsiclasso.data import as_dataset, is_anndata, open_anndata
 from hsiclasso.data.anndata_out import annotated_copy, gene_names
 from hsiclasso.data.layout import quoted
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.selectors.estimators import HSICLasso
+from hsiclasso.selectors.estimators import HSICLasso, LassoSelector
 
 __all__ = ["save_genes", "select_genes"]
 
@@ -30,7 +30,7 @@ def select_genes(
     use_raw: bool = False,
     covariates: Any = None,
     key_added: str = "hsiclasso",
-    selector: HSICLasso | None = None,
+    selector: LassoSelector | None = None,
     copy: bool = False,
     **options: Any,
 ) -> Any:
@@ -52,7 +52,7 @@ def select_genes(
         Columns of `adata.obs` whose influence is removed, such as the batch.
     key_added : str, default="hsiclasso"
         First part of the names of what is written.
-    selector : HSICLasso or NOCCOLasso, optional
+    selector : HSICLasso, NOCCOLasso or EmbeddingLasso, optional
         A selector with its parameters, in place of `options`. It is not changed.
     copy : bool, default=False
         Whether to write into a copy, and return it.
@@ -93,7 +93,7 @@ def select_genes(
 
 
 def save_genes(
-    selector: HSICLasso,
+    selector: LassoSelector,
     path: str | os.PathLike[str],
     out: str | os.PathLike[str],
     about: Mapping[str, Any],
@@ -135,8 +135,8 @@ def _check_object(adata: Any, copy: bool) -> None:
 
 
 def _selector(
-    selector: HSICLasso | None, n_genes: int | None, covariates: Any, options: Mapping[str, Any]
-) -> HSICLasso:
+    selector: LassoSelector | None, n_genes: int | None, covariates: Any, options: Mapping[str, Any]
+) -> LassoSelector:
     """Return a selector with all that the user asks for."""
     if selector is not None and options:
         raise InvalidInputError(
@@ -148,14 +148,14 @@ def _selector(
     if n_genes is not None:
         given["n_features_to_select"] = n_genes
     if selector is not None:
-        made: HSICLasso = clone(selector).set_params(**given)
+        made: LassoSelector = clone(selector).set_params(**given)
         return made
     if given.get("alpha") is None:
         given.setdefault("n_features_to_select", 20)
     return HSICLasso(**given)
 
 
-def _columns(selector: HSICLasso, names: Sequence[str], key: str) -> dict[str, Array]:
+def _columns(selector: LassoSelector, names: Sequence[str], key: str) -> dict[str, Array]:
     """Return the columns of `var` for genes of these names."""
     place = {str(name): j for j, name in enumerate(selector.feature_names_in_)}
     known = np.array([place.get(name, -1) for name in names])
@@ -182,7 +182,7 @@ def _columns(selector: HSICLasso, names: Sequence[str], key: str) -> dict[str, A
     }
 
 
-def _summary(selector: HSICLasso, about: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(selector: LassoSelector, about: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `uns` gets: only what anndata can write to a file."""
     from hsiclasso import __version__
 
