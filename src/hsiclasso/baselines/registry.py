@@ -50,11 +50,11 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
 )
 
 _OWN = {
-    name: Traits(title, "non-linear", "convex", "primal", "high", ANY_TARGET, "n r^2 (d + c m)")
-    for name, title in (
-        ("embedding_lasso", "Embedding Lasso"),
-        ("hsic_lasso", "HSIC Lasso"),
-        ("nocco_lasso", "NOCCO Lasso"),
+    name: Traits(title, dependence, "convex", "primal", "high", ANY_TARGET, "n r^2 (d + c m)")
+    for name, title, dependence in (
+        ("embedding_lasso", "Embedding Lasso", "additive non-linear"),
+        ("hsic_lasso", "HSIC Lasso", "non-linear"),
+        ("nocco_lasso", "NOCCO Lasso", "non-linear"),
     )
 }
 
