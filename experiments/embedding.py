@@ -32,6 +32,7 @@ from experiments.figure1 import heaviest
 from experiments.markdown import fill, number, table
 from experiments.runner import Request, announce, plan, run, tell
 from experiments.splits import judge, split
+from experiments.summary import counts
 from experiments.tidy import Row, Task, TidyFile, rows_of
 from hsiclasso import EmbeddingLasso, HSICLasso, Real, make_copies, make_data1, make_data2
 
@@ -256,9 +257,9 @@ def recovery_lines(frame: pd.DataFrame) -> list[str]:
         for method in dict.fromkeys(rows["method"]):
             own = rows[rows["method"] == method]
             cells = [own[(own["n"] == n) & (own["d"] == d)]["value"] for n, d in sizes]
-            body.append([method, *(_mean(cell) for cell in cells)])
-        head = [f"{data} ({rows.groupby(['method', 'n', 'd']).size().max()} draws)"]
-        lines += table([*head, *(f"{n} x {d:,}" for n, d in sizes)], body)
+            draws = [len(cell) for cell in cells if len(cell)]
+            body.append([method, *(_mean(cell) for cell in cells), counts(draws)])
+        lines += table([data, *(f"{n} x {d:,}" for n, d in sizes), "draws"], body)
     return lines
 
 
