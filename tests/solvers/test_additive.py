@@ -260,7 +260,7 @@ def test_a_penalty_above_the_largest_selects_nothing():
     assert solution.path.alpha == 1e3
 
 
-def test_the_path_ends_at_a_thousandth_of_the_largest_penalty():
+def test_the_path_ends_at_a_hundredth_of_the_largest_penalty():
     given_ = problem(9, d=4)
     given_.rows[3] = np.zeros((2, 40))
     solution = solve_additive(given_, Penalty.lasso(4), Stop(max_features=4))

@@ -37,8 +37,9 @@ from hsiclasso.solvers.solve import Stop
 
 __all__ = ["AdditiveProblem", "AdditiveSolution", "solve_additive"]
 
-#: Penalties of the path: each is this share of the one before, down to this share of the largest.
-_STEP, _LEAST_ALPHA = 0.93, 1e-3
+#: Penalties of the path: each is this share of the one before, or less, down to the second share,
+#: where few features join; all down to this share of the largest.
+_STEP, _LARGE_STEP, _LEAST_ALPHA = 0.93, 0.75, 1e-2
 #: Relative duality gap at the end of the path, and before it.
 _GAP, _GAP_BEFORE = 1e-10, 1e-5
 #: A solution with a larger gap is not called solved. Rows and the pass agree to the error of the
@@ -129,15 +130,16 @@ def solve_additive(
     alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
     follower.floor = spare[1] * alpha
     asked = max(stop.alpha, alpha_ratio * alpha)
-    least = max(asked, _LEAST_ALPHA * alpha)
+    least = asked or _LEAST_ALPHA * alpha
     if not alpha > asked:
         status = Status.ALPHA if asked > 0 else status
         alpha = max(alpha, asked)
         points = [follower.point(alpha)]
         return follower.solution(points, status, follower.certify(alpha))
-    reached, passed = None, alpha
+    reached, passed, step = None, alpha, _STEP
     while reached is None and alpha > least:
-        alpha = max(least, _STEP * alpha)
+        step = _STEP if points[-1].joined else max(_LARGE_STEP, step * _STEP)
+        alpha = max(least, step * alpha)
         follower.solve(alpha, _GAP_BEFORE)
         if alpha < _PASS_STEP * passed:  # features may have become relevant since the last pass
             follower.look_for_candidates(alpha)

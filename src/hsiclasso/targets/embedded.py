@@ -27,7 +27,7 @@ from hsiclasso.targets.values import Values
 __all__ = ["embedded_target"]
 
 #: Norm of the row of numbers, beside rows of the kernel whose norm is 1.
-LINEAR = 0.7
+LINEAR = 0.6
 #: An eigenvalue is negative if it is below minus this share of the largest.
 _NEGATIVE = 1e-8
 
