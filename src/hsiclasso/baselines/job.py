@@ -36,6 +36,9 @@ UNCENSORED = (*VALUE_TARGET, *_MATRIX)
 ANY_TARGET = (*VALUE_TARGET, "survival", *_MATRIX)
 
 
+Dependency = Literal["linear", "additive non-linear", "non-linear"]
+
+
 @dataclass(frozen=True)
 class Traits:
     """What a method is, in the terms of the paper's Table 1.
@@ -59,7 +62,7 @@ class Traits:
     """
 
     title: str
-    dependency: Literal["linear", "additive non-linear", "non-linear"]
+    dependency: Dependency
     optimization: Literal["convex", "convex after a shift", "non-convex", "greedy", "one by one"]
     form: Literal["primal", "dual", "none"]
     scalability: Literal["high", "medium", "low"]

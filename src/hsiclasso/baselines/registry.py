@@ -11,7 +11,7 @@ from hsiclasso.baselines.base import Baseline
 from hsiclasso.baselines.fvm import FVM
 from hsiclasso.baselines.greedy import GreedyHSIC
 from hsiclasso.baselines.hsfs import HSFS
-from hsiclasso.baselines.job import ANY_TARGET, Traits
+from hsiclasso.baselines.job import ANY_TARGET, Dependency, Traits
 from hsiclasso.baselines.lasso import LassoPath
 from hsiclasso.baselines.mrmr import MRMR
 from hsiclasso.baselines.qpfs import QPFS
@@ -49,13 +49,14 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
     }
 )
 
+_OWN_METHODS: tuple[tuple[str, str, Dependency], ...] = (
+    ("embedding_lasso", "Embedding Lasso", "additive non-linear"),
+    ("hsic_lasso", "HSIC Lasso", "non-linear"),
+    ("nocco_lasso", "NOCCO Lasso", "non-linear"),
+)
 _OWN = {
     name: Traits(title, dependence, "convex", "primal", "high", ANY_TARGET, "n r^2 (d + c m)")
-    for name, title, dependence in (
-        ("embedding_lasso", "Embedding Lasso", "additive non-linear"),
-        ("hsic_lasso", "HSIC Lasso", "non-linear"),
-        ("nocco_lasso", "NOCCO Lasso", "non-linear"),
-    )
+    for name, title, dependence in _OWN_METHODS
 }
 
 

@@ -9,8 +9,9 @@ the transposes, row by row.
 *Candidates.* A path is solved on features with a large correlation :math:`c_k = \|Q_k^\top R\|`
 with the residual R. Since :math:`\|Q_k\| \le 1`, a correlation changes by no more than the residual
 does: :math:`c_k(R) \le c_k(R_0) + \|R - R_0\|`. This bound excludes most candidates at most
-penalties. At the end, one pass with the residual as target finds the correlations of all features;
-those that break their condition become candidates, and the solution is improved.
+penalties. Whenever the penalty has halved, and at the end, one pass with the residual as target
+finds the correlations of all features; those that break their condition become candidates, and the
+solution is improved.
 
 *Features without penalty* (:math:`v = 0`) have a smooth function instead: the ridge part
 :math:`\tfrac12 \sum_i (1 - e_i)\|W_i\|^2`, with :math:`e_i` the squared norm of column i, makes
@@ -26,11 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.solvers.additive_units import AdditiveProblem, Units
 from hsiclasso.solvers.path import Breakpoint, Certificate, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.solve import Stop
@@ -51,39 +52,12 @@ _PASS_STEP = 0.5
 _CANDIDATES_EACH, _CANDIDATES_MORE = 4, 64
 #: Most units that enter a working set at once, and most units in it for each that is not zero.
 _ENTER, _MOST_IDLE = 10, 2
-#: Sweeps between two looks at the gap, and most of these.
-_SWEEPS, _LOOKS = 5, 2000
-#: Looks after which Newton steps help the descent, how many, and how their damping changes.
-_PATIENCE, _NEWTON_STEPS, _DAMPING = 2, 6, 4.0
 #: Most penalties that are tried between one with too few features and one with too many.
 _BISECTIONS = 6
 #: Most passes over all features at one penalty.
 _MOST_PASSES = 20
 #: A condition is broken if a correlation exceeds the penalty by more than this share.
 _TOLERANCE = 1e-9
-#: Smallest share of 1 that the ridge part of a free feature can be.
-_LEAST_RIDGE = 1e-10
-
-
-class AdditiveProblem(Protocol):
-    """The functions of d features on n samples, and a target of p rows."""
-
-    @property
-    def target(self) -> FloatArray:
-        """Rows of the target, shape (p, n)."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of features, d."""
-
-    def factors(self, features: IntArray) -> list[FloatArray]:
-        """Return the rows (r, n) of some features: orthogonal, and no longer than 1.
-
-        Rows may be asked for more than once: keep them if they are expensive.
-        """
-
-    def correlations(self, residual: FloatArray) -> FloatArray:
-        """Return the norm of the products of each feature's rows with those of a residual: (d,)."""
 
 
 @dataclass(frozen=True)
@@ -160,96 +134,28 @@ def solve_additive(
     return follower.solution(points, status, certificate)
 
 
-@dataclass(frozen=True)
-class _Unit:
-    """A unit of the working set."""
-
-    features: IntArray
-    #: Squared norms of its orthogonal rows, shape (r,).
-    energies: FloatArray
-    #: Its rows are ``turn.T @`` the rows of its features, one after the other; None if they are
-    #: the rows of its only feature.
-    turn: FloatArray | None
-    #: Squared norms of the rows of each feature.
-    lengths: tuple[FloatArray, ...]
-
-    @classmethod
-    def of(cls, features: IntArray, factors: list[FloatArray]) -> _Unit:
-        lengths = tuple(np.square(rows).sum(axis=1) for rows in factors)
-        if len(factors) == 1:
-            return cls(features, lengths[0], None, lengths)
-        rows = np.concatenate(factors)
-        energies, turn = np.linalg.eigh(rows @ rows.T)
-        used = energies > 1e-14 * energies.max(initial=0.0)
-        return cls(features, energies[used], turn[:, used], lengths)
-
-    def rows(self, factors: list[FloatArray]) -> FloatArray:
-        """Return the orthogonal rows (r, n), made of the rows of its features."""
-        return factors[0] if self.turn is None else self.turn.T @ np.concatenate(factors)
-
-    def by_feature(self, weights: FloatArray) -> list[FloatArray]:
-        """Return the weights of each feature's own rows, the shortest that fit the same."""
-        if self.turn is None:
-            return [weights]
-        ends = np.cumsum([lengths.size for lengths in self.lengths])[:-1]
-        return [np.asarray(part) for part in np.split(self.turn @ weights, ends)]
-
-
-def _inverse(gram: FloatArray, diagonal: FloatArray, rows: FloatArray | None) -> FloatArray:
-    """Return the inverse of a positive definite matrix: inner products of rows, plus a diagonal.
-
-    If there are more rows than samples, `rows` are given, and a smaller matrix is inverted.
-    """
-    if rows is None:
-        return np.asarray(np.linalg.inv(gram + np.diag(diagonal)))
-    scaled = rows / diagonal[:, None]
-    inner = np.linalg.solve(np.eye(rows.shape[1]) + rows.T @ scaled, scaled.T)
-    return np.diag(1 / diagonal) - scaled @ inner
-
-
 class _Follower:
-    """Holds the working set of a path: units, inner products of their rows, weights, residual."""
+    """Follows the path: looks for candidates, and lets units enter and leave the working set."""
 
     def __init__(self, problem: AdditiveProblem, penalty: Penalty, stop: Stop, spare: int) -> None:
         self.problem, self.stop, self.spare = problem, stop, spare
         #: Penalty of the current solution, and that above which spare features are wanted.
         self.alpha, self.floor = np.inf, 0.0
-        self.target = problem.target
-        self.half_norm2 = 0.5 * float(np.vdot(self.target, self.target)) or 1.0
-        self.groups = penalty.groups
-        allowed = np.isfinite(penalty.weights)
-        n_units = penalty.group_weights.size
-        #: Factor v of each unit's penalty; infinite for units without features.
-        self.factor = np.full(n_units, np.inf)
-        self.factor[np.unique(self.groups[allowed])] = 0.0
-        np.maximum.at(self.factor, self.groups[allowed], penalty.weights[allowed])
-        self.factor += penalty.group_weights
-        self.allowed = allowed
+        self.units = Units(problem, penalty)
+        self.factor = self.units.factor
+        self.groups, self.allowed = penalty.groups, np.isfinite(penalty.weights)
         # a sum of m matrices, each at most 1, is at most m
-        sizes = np.bincount(self.groups[allowed], minlength=n_units)
-        self.length = np.sqrt(np.maximum(sizes, 1))
-        self.free = np.flatnonzero(self.factor == 0)
-        self.units: list[_Unit] = []
-        self.numbers = np.zeros(0, dtype=np.int64)
-        self.starts = np.zeros(1, dtype=np.int64)
-        p = len(self.target)
-        self.gram, self.curvature = np.zeros((0, 0)), np.zeros(0)
-        self.cross, self.weights = np.zeros((0, p)), np.zeros((0, p))
-        self.residual = self.target
+        self.length = np.sqrt(np.maximum(self.units.sizes, 1))
         #: Correlation of each unit when it was looked at last, and how far the residual had moved.
-        self.seen, self.seen_at = np.zeros(n_units), np.zeros(n_units)
-        self.moved = 0.0
-        self.candidates = np.zeros(n_units, dtype=bool)
-        #: Damping of Newton steps.
-        self.damping = 1e-3
-        #: Units whose rows were asked for.
-        self.known: dict[int, _Unit] = {}
+        self.seen, self.seen_at = np.zeros(self.factor.size), np.zeros(self.factor.size)
+        self.candidates = np.zeros(self.factor.size, dtype=bool)
 
     def begin(self) -> Breakpoint:
         """Fit the features without penalty, and find the largest penalty of the others."""
-        if self.free.size:
-            self._enter(self.free)
-            self._descend(0.0, _GAP)
+        free = np.flatnonzero(self.factor == 0)
+        if free.size:
+            self._enter(free)
+            self.units.descend(0.0, _GAP)
         self._look_at_all()
         ratio = self._ratios(self.seen)
         alpha = float(ratio.max(initial=0.0))
@@ -262,8 +168,8 @@ class _Follower:
         self.alpha = alpha
         self._prune()
         while True:
-            self._descend(alpha, gap)
-            bound = self._ratios(self.seen + self.length * (self.moved - self.seen_at))
+            self.units.descend(alpha, gap)
+            bound = self._ratios(self.seen + self.length * (self.units.moved - self.seen_at))
             suspect = self.candidates & (bound > alpha * (1 + _TOLERANCE))
             self._look_at(np.flatnonzero(suspect))
             broken = np.flatnonzero(suspect & (self._ratios(self.seen) > alpha * (1 + _TOLERANCE)))
@@ -334,33 +240,33 @@ class _Follower:
     def certify(self, alpha: float) -> Certificate:
         """Look at all features; measure the optimality conditions and the duality gap."""
         self._look_at_all()
-        c, norms = self._correlation(), np.sqrt(self._sums(np.square(self.weights)))
+        c, norms = self.units.correlation(), np.sqrt(self.units.sums(np.square(self.units.weights)))
         # of the working set the rows themselves are known, and the pass has an error
-        inside = np.repeat(self.factor[self.numbers] > 0, self.ranks)
-        self.seen[self.numbers] = np.sqrt(self._sums(np.square(c * inside[:, None])))
-        cuts = alpha * self.factor[self.numbers]
+        inside = np.repeat(self.factor[self.units.numbers] > 0, self.units.ranks)
+        self.seen[self.units.numbers] = np.sqrt(self.units.sums(np.square(c * inside[:, None])))
+        cuts = alpha * self.factor[self.units.numbers]
         pull = np.repeat(
-            np.divide(cuts, norms, out=np.zeros(cuts.size), where=norms > 0), self.ranks
+            np.divide(cuts, norms, out=np.zeros(cuts.size), where=norms > 0), self.units.ranks
         )
-        apart = np.sqrt(self._sums(np.square(c - pull[:, None] * self.weights)))
+        apart = np.sqrt(self.units.sums(np.square(c - pull[:, None] * self.units.weights)))
         stationary = float(apart[(norms > 0) | (cuts == 0)].max(initial=0.0))
         others = np.isfinite(self.factor) & (self.factor > 0)
-        others[self.numbers[norms > 0]] = False
+        others[self.units.numbers[norms > 0]] = False
         beyond = self.seen[others] - alpha * self.factor[others]
-        top = float(np.linalg.norm(self.target)) or 1.0
+        top = float(np.linalg.norm(self.units.target)) or 1.0
         violation = max(stationary, float(beyond.max(initial=0.0)), 0.0) / top
         highest = float(self._ratios(self.seen).max(initial=0.0))
         scale = alpha / highest if highest > alpha else 1.0
-        return Certificate(violation, self._gap(alpha, c, scale), int(self.candidates.sum()))
+        return Certificate(violation, self.units.gap(alpha, c, scale), int(self.candidates.sum()))
 
     def n_beyond(self) -> int:
         """Return how many features or groups are not zero beyond those asked for.
 
         Negative numbers say how many are lacking.
         """
-        used = self.used
-        n_features = sum(self.units[i].features.size for i in used)
-        n_groups = int(np.count_nonzero(self.factor[self.numbers[used]] > 0))
+        used = self.units.used
+        n_features = sum(unit.features.size for unit, _ in self.units.parts())
+        n_groups = int(np.count_nonzero(self.factor[self.units.numbers[used]] > 0))
         asked = ((n_features, self._n_wanted), (n_groups, self.stop.max_groups))
         return max((found - most for found, most in asked if most is not None), default=-1)
 
@@ -374,25 +280,15 @@ class _Follower:
         """Return whether as many features or groups are not zero as were asked for."""
         if self.n_beyond() < 0:
             return None
-        n_features = sum(self.units[i].features.size for i in self.used)
+        n_features = sum(unit.features.size for unit, _ in self.units.parts())
         enough = self._n_wanted is not None and n_features >= self._n_wanted
         return Status.N_FEATURES if enough else Status.N_GROUPS
-
-    @property
-    def ranks(self) -> IntArray:
-        """Number of rows of each unit of the working set."""
-        return np.diff(self.starts)
-
-    @property
-    def used(self) -> IntArray:
-        """Units of the working set that are not zero."""
-        return np.flatnonzero(self._sums(np.square(self.weights)) > 0)
 
     def point(self, alpha: float, before: list[Breakpoint] | None = None) -> Breakpoint:
         """Return the current solution as a point of the path."""
         features: list[int] = []
         sizes = []
-        for unit, part in self._parts():
+        for unit, part in self.units.parts():
             features += unit.features.tolist()
             for weights, lengths in zip(unit.by_feature(part), unit.lengths, strict=True):
                 sizes.append(float(np.sqrt(lengths @ np.square(weights).sum(axis=1))))
@@ -408,7 +304,7 @@ class _Follower:
         """Return the path and the weights at its end."""
         made = {
             int(k): weights
-            for unit, part in self._parts()
+            for unit, part in self.units.parts()
             for k, weights in zip(unit.features, unit.by_feature(part), strict=True)
         }
         if certificate.duality_gap > _LARGEST_GAP:
@@ -422,18 +318,6 @@ class _Follower:
             path, np.array(order, dtype=np.int64), tuple(made[k] for k in order)
         )
 
-    def _parts(self) -> list[tuple[_Unit, FloatArray]]:
-        """Return the units that are not zero, with their weights."""
-        return [
-            (self.units[i], self.weights[self.starts[i] : self.starts[i + 1]]) for i in self.used
-        ]
-
-    def _sums(self, values: FloatArray) -> FloatArray:
-        """Sum values (M, p) over the rows of each unit of the working set."""
-        if not self.numbers.size:
-            return np.zeros(0)
-        return np.asarray(np.add.reduceat(values.sum(axis=1), self.starts[:-1]))
-
     def _ratios(self, correlations: FloatArray) -> FloatArray:
         """Penalty at which each unit would join; 0 if it may not, or has no penalty."""
         penalised = np.isfinite(self.factor) & (self.factor > 0)
@@ -441,173 +325,19 @@ class _Follower:
         np.divide(correlations, self.factor, out=ratios, where=penalised)
         return ratios
 
-    def _correlation(self) -> FloatArray:
-        """Minus the gradient of the smooth part, ridge of free units included, shape (M, p)."""
-        rest = self.curvature - np.diag(self.gram)
-        return np.asarray(self.cross - self.gram @ self.weights - rest[:, None] * self.weights)
-
-    def _descend(self, alpha: float, gap: float) -> None:
-        """Minimise over the working set, and update the residual."""
-        if not self.numbers.size:
-            return
-        from hsiclasso.solvers._additive_loops import descend_functions
-
-        cuts = alpha * self.factor[self.numbers]
-        c = self._correlation()
-        for look in range(_LOOKS):
-            descend_functions(
-                self.gram, self.curvature, cuts, self.starts, self.weights, c, _SWEEPS
-            )
-            sizes = np.sqrt(self._sums(np.square(c)))
-            penalised = cuts > 0
-            over = float(np.max(sizes[penalised] / cuts[penalised], initial=1.0))
-            if self._gap(alpha, c, 1 / over) <= gap:
-                break
-            if look >= _PATIENCE:
-                self._improve(alpha)
-            c = self._correlation()
-        before = self.residual
-        self.residual = self.target.copy()
-        for unit, part in self._parts():
-            self.residual -= part.T @ self._rows(unit)
-        self.moved += float(np.linalg.norm(self.residual - before))
-
-    def _improve(self, alpha: float) -> None:
-        r"""Take damped Newton steps in the units that are not zero: there the objective is smooth.
-
-        Features that are alike make the descent slow. With
-        :math:`d_u = \lambda v_u / \|W_u\|`, the Hessian is
-        :math:`(G + D) \otimes I_p - \sum_u (d_u / \|W_u\|^2)\, w_u w_u^\top`, where
-        :math:`w_u` has the weights of unit u: one inverse serves all responses, and a small
-        system couples them. The damping :math:`\mu I` is adapted to what steps achieve.
-        """
-        used = self.used
-        if not used.size:
-            return
-        sizes, rows = self.ranks[used], self._places(used)
-        starts = np.append(0, np.cumsum(sizes)[:-1])
-        unit_of = np.repeat(np.arange(used.size), sizes)
-        gram = self.gram[np.ix_(rows, rows)]
-        ridge = self.curvature[rows] - np.diag(gram)
-        smooth = gram + np.diag(ridge)
-        cuts, cross = alpha * self.factor[self.numbers[used]], self.cross[rows]
-        weights, thin = self.weights[rows], None
-        if len(rows) > self.target.shape[1]:  # more functions than samples
-            thin = np.concatenate([self._rows(self.units[i]) for i in used])
-
-        def sums(values: FloatArray) -> FloatArray:
-            """Sum values (..., M, p) over the rows of each unit."""
-            return np.asarray(np.add.reduceat(values.sum(axis=-1), starts, axis=-1))
-
-        def value(w: FloatArray) -> float:
-            fitted = 0.5 * np.vdot(w, smooth @ w) - np.vdot(cross, w)
-            return float(fitted + cuts @ np.sqrt(sums(np.square(w))))
-
-        now = value(weights)
-        for _ in range(_NEWTON_STEPS):
-            norms = np.sqrt(sums(np.square(weights)))
-            pull = cuts / norms
-            price = pull[unit_of]
-            inverse = _inverse(gram, ridge + price + self.damping, thin)
-            step = inverse @ (cross - smooth @ weights - price[:, None] * weights)
-            bent = np.flatnonzero(pull > 0)
-            turned = np.array([inverse[:, unit_of == i] @ weights[unit_of == i] for i in bent])
-            if bent.size:
-                small = np.diag(norms[bent] ** 2 / pull[bent]) - sums(turned * weights)[:, bent].T
-                known = sums(step * weights)[bent]
-                step = step + np.tensordot(np.linalg.solve(small, known), turned, axes=1)
-            then = value(weights + step)
-            if then < now:
-                weights, now = weights + step, then
-                self.damping = max(self.damping / _DAMPING, _LEAST_RIDGE)
-            else:
-                self.damping = min(self.damping * _DAMPING**2, 1e3)
-        self.weights[rows] = weights
-
-    def _objective(self, alpha: float) -> float:
-        """Return the objective less half the squared norm of the target."""
-        rest = self.curvature - np.diag(self.gram)
-        fitted = self.gram @ self.weights + rest[:, None] * self.weights
-        norms = np.sqrt(self._sums(np.square(self.weights)))
-        smooth = 0.5 * np.vdot(self.weights, fitted) - np.vdot(self.cross, self.weights)
-        return float(smooth + alpha * (self.factor[self.numbers] @ norms))
-
-    def _gap(self, alpha: float, c: FloatArray, scale: float) -> float:
-        """Return the duality gap relative to half the squared norm of the target.
-
-        `scale` is the largest factor with which the residual is feasible.
-        """
-        rest = self.curvature - np.diag(self.gram)
-        norms = np.sqrt(self._sums(np.square(self.weights)))
-        fit = float(np.vdot(self.cross, self.weights))
-        towards = 2 * self.half_norm2 - fit
-        ridge = float(rest @ np.square(self.weights).sum(axis=1))
-        # |R|^2 = |F|^2 - <C, W> - <QR, W>, and c = QR - rest W
-        residual2 = max(towards - float(np.vdot(c, self.weights)) - ridge, 0.0)
-        # for free units: Q R = c + rest W
-        free = rest > 0
-        pushed = np.square(c[free] + rest[free, None] * self.weights[free]).sum(axis=1)
-        size2 = residual2 + float(np.sum(pushed / rest[free]))
-        primal = 0.5 * residual2 + 0.5 * ridge + alpha * float(self.factor[self.numbers] @ norms)
-        s = min(scale, max(towards / size2, 0.0)) if size2 > 0 else 0.0
-        return max(primal - (s * towards - 0.5 * s * s * size2), 0.0) / self.half_norm2
-
-    def _members(self, unit: int) -> IntArray:
-        return np.flatnonzero((self.groups == unit) & self.allowed)
-
-    def _rows(self, unit: _Unit) -> FloatArray:
-        """Return the rows of a unit; the problem keeps them, as far as memory allows."""
-        return unit.rows(self.problem.factors(unit.features))
-
-    def _make(self, numbers: IntArray) -> list[_Unit]:
-        """Return units, made of the rows of their features."""
-        members = {u: self._members(u) for u in numbers.tolist() if u not in self.known}
-        if members:
-            self.problem.factors(np.concatenate(list(members.values())))  # at once is faster
-        for u, features in members.items():
-            self.known[u] = _Unit.of(features, self.problem.factors(features))
-        return [self.known[u] for u in numbers.tolist()]
-
     def _enter(self, numbers: IntArray) -> None:
         """Add units to the working set."""
-        units = self._make(numbers)
-        rows = np.concatenate([self._rows(unit) for unit in units])
-        beside = np.concatenate(
-            [np.zeros((0, len(rows))), *(self._rows(unit) @ rows.T for unit in self.units)]
-        )
-        self.gram = np.block([[self.gram, beside], [beside.T, rows @ rows.T]])
-        energies = np.diag(self.gram)[len(self.curvature) :]
-        free = np.repeat(self.factor[numbers] == 0, [unit.energies.size for unit in units])
-        ridge = np.where(free, np.maximum(1 - energies, _LEAST_RIDGE), 0.0)
-        self.curvature = np.append(self.curvature, energies + ridge)
-        self.cross = np.concatenate([self.cross, rows @ self.target.T])
-        self.weights = np.concatenate([self.weights, np.zeros((len(rows), len(self.target)))])
-        self.units += units
-        self.numbers = np.append(self.numbers, numbers)
-        self.starts = np.append(0, np.cumsum([unit.energies.size for unit in self.units]))
+        self.units.enter(numbers)
         self.candidates[numbers] = True
-
-    def _places(self, units: IntArray) -> IntArray:
-        """Return the places of the rows of some units of the working set."""
-        parts = [np.arange(self.starts[i], self.starts[i + 1]) for i in units]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     def _prune(self) -> None:
         """Let units that are zero leave the working set, if there are many; they may return."""
-        used = self.used
-        if len(self.units) <= _MOST_IDLE * used.size + _ENTER:
+        used, numbers = self.units.used, self.units.numbers
+        if numbers.size <= _MOST_IDLE * used.size + _ENTER:
             return
-        stay = np.union1d(used, np.flatnonzero(self.factor[self.numbers] == 0))
-        rows = self._places(stay)
-        gone = np.setdiff1d(self.numbers, self.numbers[stay])
-        self.gram = self.gram[np.ix_(rows, rows)]
-        self.curvature, self.cross = self.curvature[rows], self.cross[rows]
-        self.weights = self.weights[rows]
-        self.units = [self.units[i] for i in stay]
-        self.numbers = self.numbers[stay]
-        self.starts = np.append(0, np.cumsum([unit.energies.size for unit in self.units]))
+        gone = self.units.leave(np.union1d(used, np.flatnonzero(self.factor[numbers] == 0)))
         # their correlations were not looked at while the descent kept them below the penalty
-        self.seen[gone], self.seen_at[gone] = np.inf, self.moved
+        self.seen[gone], self.seen_at[gone] = np.inf, self.units.moved
 
     def _add_candidates(self, ratio: FloatArray, number: int) -> None:
         """Make the units with the largest ratios candidates."""
@@ -616,18 +346,18 @@ class _Follower:
 
     def _look_at(self, numbers: IntArray) -> None:
         """Find the correlations of some units with the residual."""
-        outside = numbers[~np.isin(numbers, self.numbers)]
-        for u, unit in zip(outside.tolist(), self._make(outside), strict=True):
-            self.seen[u] = np.linalg.norm(self._rows(unit) @ self.residual.T)
-        self.seen_at[outside] = self.moved
-        inside = np.isin(self.numbers, numbers)
+        outside = numbers[~np.isin(numbers, self.units.numbers)]
+        for u, unit in zip(outside.tolist(), self.units.make(outside), strict=True):
+            self.seen[u] = np.linalg.norm(self.units.rows(unit) @ self.units.residual.T)
+        self.seen_at[outside] = self.units.moved
+        inside = np.isin(self.units.numbers, numbers)
         # the descent holds the conditions of the working set
-        self.seen[self.numbers[inside]] = 0.0
-        self.seen_at[self.numbers[inside]] = self.moved
+        self.seen[self.units.numbers[inside]] = 0.0
+        self.seen_at[self.units.numbers[inside]] = self.units.moved
 
     def _look_at_all(self) -> None:
         """Find the correlations of all units with the residual, by one pass."""
-        squares = np.square(self.problem.correlations(self.residual))
+        squares = np.square(self.problem.correlations(self.units.residual))
         squares[~self.allowed] = 0.0
         sums = np.bincount(self.groups, weights=squares, minlength=self.factor.size)
-        self.seen, self.seen_at = np.sqrt(sums), np.full(self.factor.size, self.moved)
+        self.seen, self.seen_at = np.sqrt(sums), np.full(self.factor.size, self.units.moved)
