@@ -37,6 +37,19 @@ def test_blocks(kind, columns):
     np.testing.assert_array_equal(block, VALUES[:, columns])
     assert block.dtype == np.float64
     assert block.flags.f_contiguous
+    for order in "FC":
+        out = np.empty(block.shape, order=order)
+        as_source(TABLES[kind]).read_into(columns, out)
+        np.testing.assert_array_equal(out, block)
+
+
+@pytest.mark.parametrize("n", [3, 256, 600])
+@pytest.mark.parametrize("columns", [slice(0, 30), slice(3, 24), slice(5, 6), slice(4, 4)])
+def test_columns_are_copied_by_tiles(n, columns, rng):
+    table = rng.standard_normal((n, 30)).astype(np.float32)
+    out = np.empty(table[:, columns].shape, order="F")
+    as_source(table).read_into(columns, out)
+    np.testing.assert_array_equal(out, table[:, columns])
 
 
 @pytest.mark.parametrize("kind", TABLES)

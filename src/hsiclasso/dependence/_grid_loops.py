@@ -98,11 +98,11 @@ def _add_to_cell(_context: Any, table: Any, cell: Any, away: Any, i: Any, rows: 
 
 @intrinsic
 def _add_to_nodes(_context: Any, table: Any, cell: Any, sums: Any, place: Any, step: Any) -> Any:
-    r"""Add the interpolation of a cell to ``sums[place + q * step]`` for its four nodes q.
+    r"""Move the sums of a cell to its four nodes q: add them to ``sums[place + q * step]``.
 
     The weights of the nodes are cubic polynomials in the distance g of a value from the middle of
     its cell, :math:`|g| \le 1/2`. Therefore the sums of :math:`g^p` times rows, which `table`
-    (m, 4, LANES) holds, are enough. `sums` (..., LANES) is C-contiguous.
+    (m, 4, LANES) holds, are enough. The cell is 0 afterwards. `sums` (..., LANES) is C-contiguous.
     """
     signature = types.void(table, cell, sums, place, step)
 
@@ -111,10 +111,10 @@ def _add_to_nodes(_context: Any, table: Any, cell: Any, sums: Any, place: Any, s
             context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
         )
         first = builder.mul(args[1], _INDEX(4))
-        one, g, g2, g3 = (
-            builder.load(_vector_at(builder, powers, builder.add(first, _INDEX(p))), align=4)
-            for p in range(4)
-        )
+        places = [_vector_at(builder, powers, builder.add(first, _INDEX(p))) for p in range(4)]
+        one, g, g2, g3 = (builder.load(place, align=4) for place in places)
+        for place in places:
+            builder.store(ir.Constant(_VECTOR, None), place, align=4)
 
         def constant(value: float) -> Any:
             return ir.Constant(_VECTOR, [float(np.float32(value))] * LANES)
@@ -199,14 +199,13 @@ def sum_on_grid(
     n, n_nodes, n_chunks = block.shape[1], sums.shape[1], sums.shape[2]
     cells = np.empty(RUN, dtype=np.int32)
     away = np.empty(RUN, dtype=np.float32)
-    table = np.empty((n_nodes - 3, 4, LANES), dtype=np.float32)
+    table = np.zeros((n_nodes - 3, 4, LANES), dtype=np.float32)
     for j in range(columns.size):
         sums[j, :, chunk : chunk + rows.shape[0]] = 0.0
         for start in range(0, n, RUN):
             size = min(n - start, RUN)
             _place(block[columns[j]][start : start + size], first[j], inverse[j], cells, away)
             for c in range(rows.shape[0]):
-                table[:] = 0.0
                 _add_up(cells[:size], away, rows[c][start : start + size], table)
                 for cell in range(n_nodes - 3):
                     at = cell * n_chunks + chunk + c
