@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from hsiclasso._compile import compiled
+from hsiclasso._compile import compiled, inlined
 from hsiclasso._types import FloatArray
 
 __all__ = ["copy_columns"]
 
-#: Columns and rows of a tile: it stays in the cache of the processor while it is copied.
-_COLUMNS, _ROWS = 8, 256
+#: Number of rows of a tile: it stays in the cache of the processor while it is copied.
+_ROWS = 256
+
+
+@inlined
+def _copy_tile(
+    array: npt.NDArray[np.floating[Any]], first: int, start: int, stop: int, width: int,
+    out: FloatArray, place: int,
+) -> None:  # fmt: skip
+    for i in range(start, stop):
+        row = array[i]
+        for j in range(width):
+            out[place + j, i] = row[first + place + j]
 
 
 @compiled
-def copy_columns(array: npt.NDArray[np.float32], first: int, out: FloatArray) -> None:
+def copy_columns(array: npt.NDArray[np.floating[Any]], first: int, out: FloatArray) -> None:
     """Copy the columns of `array` (n, d) from `first` on to the rows of `out` (k, n)."""
     k, n = out.shape
     for start in range(0, n, _ROWS):
-        stop = min(n, start + _ROWS)
-        for j in range(0, k - _COLUMNS + 1, _COLUMNS):
-            for i in range(start, stop):
-                row = array[i]
-                for c in range(_COLUMNS):
-                    out[j + c, i] = row[first + j + c]
-        for j in range(k - k % _COLUMNS, k):
-            for i in range(start, stop):
-                out[j, i] = array[i, first + j]
+        stop, j = min(n, start + _ROWS), 0
+        # the compiler knows these widths, and unrolls the loop over them
+        while j + 8 <= k:
+            _copy_tile(array, first, start, stop, 8, out, j)
+            j += 8
+        while j + 4 <= k:
+            _copy_tile(array, first, start, stop, 4, out, j)
+            j += 4
+        while j < k:
+            _copy_tile(array, first, start, stop, 1, out, j)
+            j += 1
