@@ -37,6 +37,20 @@ def test_blocks(kind, columns):
     np.testing.assert_array_equal(block, VALUES[:, columns])
     assert block.dtype == np.float64
     assert block.flags.f_contiguous
+    for order in "FC":
+        out = np.empty(block.shape, order=order)
+        as_source(TABLES[kind]).read_into(columns, out)
+        np.testing.assert_array_equal(out, block)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(3, 30), (256, 512), (600, 30), (4100, 30)])
+@pytest.mark.parametrize("columns", [slice(0, 30), slice(3, 24), slice(5, 6), slice(4, 4)])
+def test_columns_are_copied_by_tiles(dtype, shape, columns, rng):
+    table = rng.standard_normal(shape).astype(dtype)
+    out = np.empty(table[:, columns].shape, order="F")
+    as_source(table).read_into(columns, out)
+    np.testing.assert_array_equal(out, table[:, columns])
 
 
 @pytest.mark.parametrize("kind", TABLES)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from hsiclasso.dependence._grid_loops import LANES, RUN, column_moments, sum_on_grid
+from hsiclasso.dependence._grid_loops import LANES, MAGNITUDE, RUN, column_moments, sum_on_grid
 from hsiclasso.dependence._level_loops import (
     sum_calls,
     sum_levels,
@@ -198,14 +198,23 @@ def test_sums_on_a_grid(n, n_chunks, rng):
     block = rng.uniform(-1.0, 1.0, (3, n))
     rows = rng.standard_normal((n_chunks, n, LANES)).astype(np.float32)
     first, inverse = np.array([-1.5, -1.25]), np.array([3.0, 4.0])
-    sums = np.ones((2, n_chunks, m, LANES), dtype=np.float32)
-    sum_on_grid(block, columns, first, inverse, rows, sums)
+    sums = np.ones((2, m, n_chunks + 2, LANES), dtype=np.float32)
+    sum_on_grid(block, columns, first, inverse, rows, sums, 1)
     expected = np.ones(sums.shape)
+    expected[:, :, 1:-1] = 0.0
     for j, column in enumerate(columns):
         place = (block[column] - first[j]) * inverse[j]
         cell = np.floor(place).astype(int)
         for q in range(4):
             weights = weights_of_nodes(place - cell)[:, q]
             for c in range(n_chunks):
-                np.add.at(expected[j, c], cell + q - 1, weights[:, None] * rows[c])
+                np.add.at(expected[j, :, c + 1], cell + q - 1, weights[:, None] * rows[c])
     np.testing.assert_allclose(sums, expected, rtol=1e-5, atol=1e-5 * np.sqrt(n))
+
+
+def test_magnitude_of_the_terms_of_weights():
+    """Weights are cubic in the distance from the middle of a cell, which is at most 1/2."""
+    away = np.array([-0.5, -0.2, 0.2, 0.5])
+    coefficients = np.linalg.solve(np.vander(away), weights_of_nodes(away + 0.5))
+    terms = np.abs(coefficients) * np.array([0.125, 0.25, 0.5, 1.0])[:, None]
+    assert terms.sum() == pytest.approx(MAGNITUDE)

@@ -211,6 +211,18 @@ def test_only_near_candidates_are_touched(rng):
     assert_optimal(problem, path.coefficients(), path.alpha)
 
 
+@pytest.mark.parametrize("at_once", [1, 4, 100])
+def test_rows_asked_for_together_do_not_matter(at_once, rng):
+    A = np.abs(rng.standard_normal((60, 200)))
+    problem = explicit(A, A[:, :5] @ np.arange(5.0, 10.0))
+    expected = nonnegative_lasso_path(problem, max_features=20)
+    path = nonnegative_lasso_path(problem, max_features=20, at_once=at_once)
+    assert path.entered.tolist() == expected.entered.tolist()
+    np.testing.assert_allclose(path.alphas, expected.alphas, rtol=1e-12)
+    largest = expected.coefficients().max()
+    np.testing.assert_allclose(path.coefficients(), expected.coefficients(), atol=1e-12 * largest)
+
+
 def test_report_follows_the_active_set():
     sizes = []
     problem = ExplicitProblem(np.eye(4), np.arange(1.0, 5.0), 30.0)

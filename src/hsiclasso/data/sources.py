@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+#: Number of rows that are many, and bytes of a page of memory.
+_MANY_ROWS, _PAGE = 4096, 4096
+
+
 def check_numbers(what: str, dtype: Any) -> None:
     """Raise unless values of a dtype are real numbers or booleans."""
     if np.dtype(dtype).kind not in "biuf":
@@ -107,6 +111,11 @@ class ArraySource(UniformSource):
     def __init__(self, array: np.ndarray[Any, Any], names: Sequence[str] | None = None) -> None:
         super().__init__(array.dtype, array.shape, names)
         self._array = array
+        # NumPy takes twice as long to convert and transpose at once, and to transpose so many rows
+        # that the cache cannot hold a line of each; rows whole pages apart even share few lines
+        many = len(array) >= _MANY_ROWS or array.strides[0] % _PAGE == 0
+        slow = array.dtype == np.float32 or (array.dtype == np.float64 and many)
+        self._by_tiles = bool(slow and array.flags.c_contiguous)
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return int8 or uint8 columns as they are, booleans as uint8, else None."""
@@ -121,7 +130,12 @@ class ArraySource(UniformSource):
 
     def read_into(self, columns: Columns, out: FloatArray) -> None:
         """Write the columns to an (n_samples, k) array."""
-        out[:] = self._array[:, columns]
+        if self._by_tiles and isinstance(columns, slice) and out.flags.f_contiguous:
+            from hsiclasso.data._array_loops import copy_columns
+
+            copy_columns(self._array, columns.indices(self.n_features)[0], out.T)
+        else:
+            out[:] = self._array[:, columns]
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) with the dtype of the array."""

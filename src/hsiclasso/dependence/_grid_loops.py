@@ -20,7 +20,9 @@ __all__ = ["LANES", "RUN", "column_moments", "joint_table", "sum_on_grid"]
 #: Number of rows of a target that are summed at once: they fill a vector register.
 LANES = 8
 #: Number of samples in a run. Each run is summed from 0, which reduces rounding errors.
-RUN = 1024
+RUN = 512
+#: Largest sum of the magnitudes of the terms of the four weights: see `_add_to_nodes`.
+MAGNITUDE = 17 / 6
 
 SingleArray = npt.NDArray[np.float32]
 
@@ -30,42 +32,107 @@ _VECTOR = ir.VectorType(ir.FloatType(), LANES)
 _FMA = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
 
 
-@intrinsic
-def _add_to_nodes(_context: Any, table: Any, cell: Any, weights: Any, i: Any, rows: Any) -> Any:
-    """Add ``weights[q, i] * rows[i]`` to ``table[cell + q]`` for the four q.
+def _extremum(name: str) -> Any:
+    """Return a function that is the smaller or the larger of two numbers, neither of them NaN.
 
-    `table` (m, LANES), `weights` (4, s) and `rows` (s, LANES) are C-contiguous, in single
-    precision. The vector instructions are written out, because Numba does not vectorise code
-    without loops.
+    The compiler does not make vector code of `min` and `max`, because these care about NaN.
     """
-    signature = types.void(table, cell, weights, i, rows)
+
+    @intrinsic
+    def extremum(_context: Any, _left: Any, _right: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            double = ir.DoubleType()
+            kind = ir.FunctionType(double, [double, double])
+            function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.f64")  # type: ignore[no-untyped-call]
+            return builder.call(function, args, fastmath=("nnan", "nsz"))
+
+        return types.float64(types.float64, types.float64), generate
+
+    return extremum
+
+
+_smaller, _larger = _extremum("minnum"), _extremum("maxnum")
+
+
+def _vector_at(builder: Any, array: Any, place: Any) -> Any:
+    """Return a pointer to the vector of `LANES` numbers at a place of an array of them."""
+    start = builder.gep(array.data, [builder.mul(place, _INDEX(LANES))])
+    return builder.bitcast(start, _VECTOR.as_pointer())
+
+
+def _multiply_add(builder: Any, *args: Any) -> Any:
+    """Return the product of the first two of three vectors, plus the third."""
+    name = f"llvm.fmuladd.v{LANES}f32"
+    return builder.call(cgutils.get_or_insert_function(builder.module, _FMA, name), args)  # type: ignore[no-untyped-call]
+
+
+@intrinsic
+def _add_to_cell(_context: Any, table: Any, cell: Any, away: Any, i: Any, rows: Any) -> Any:
+    """Add ``away[i] ** p * rows[i]`` to ``table[cell, p]`` for p = 0, 1, 2 and 3.
+
+    `table` (m, 4, LANES), `away` (s,) and `rows` (s, LANES) are C-contiguous, in single precision.
+    The vector instructions are written out, because Numba does not vectorise code without loops.
+    """
+    signature = types.void(table, cell, away, i, rows)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kinds = signature.args
-        sums, factors, added = (
-            context.make_array(kinds[k])(context, builder, args[k]) for k in (0, 2, 4)
+        sums, distances, added = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2, 4)
         )
-        cell, i = args[1], args[3]
+        nothing, zeros = ir.Constant(_VECTOR, ir.Undefined), ir.VectorType(_LANE, LANES)(None)
+        factor = builder.load(builder.gep(distances.data, [args[3]]))
+        factor = builder.insert_element(nothing, factor, _LANE(0))
+        factor = builder.shuffle_vector(factor, nothing, zeros)
+        term = builder.load(_vector_at(builder, added, args[3]), align=4)
+        first = builder.mul(args[1], _INDEX(4))
+        places = [_vector_at(builder, sums, builder.add(first, _INDEX(p))) for p in range(4)]
+        totals = [builder.load(place, align=4) for place in places]
+        builder.store(builder.fadd(totals[0], term), places[0], align=4)
+        for p in range(1, 4):
+            builder.store(_multiply_add(builder, factor, term, totals[p]), places[p], align=4)
+            term = builder.fmul(factor, term)
+        return context.get_dummy_value()
 
-        def vector(array: Any, row: Any) -> Any:
-            place = builder.mul(row, _INDEX(LANES))
-            return builder.bitcast(builder.gep(array.data, [place]), _VECTOR.as_pointer())
+    return signature, generate
 
-        row = builder.load(vector(added, i), align=4)
-        fma = cgutils.get_or_insert_function(builder.module, _FMA, f"llvm.fmuladd.v{LANES}f32")  # type: ignore[no-untyped-call]
-        size = cgutils.unpack_tuple(builder, factors.shape)[1]  # type: ignore[no-untyped-call]
-        nothing, first = (
-            ir.Constant(_VECTOR, ir.Undefined),
-            ir.Constant(ir.VectorType(_LANE, LANES), None),
+
+@intrinsic
+def _add_to_nodes(_context: Any, table: Any, cell: Any, sums: Any, place: Any, step: Any) -> Any:
+    r"""Move the sums of a cell to its four nodes q: add them to ``sums[place + q * step]``.
+
+    The weights of the nodes are cubic polynomials in the distance g of a value from the middle of
+    its cell, :math:`|g| \le 1/2`. Therefore the sums of :math:`g^p` times rows, which `table`
+    (m, 4, LANES) holds, are enough. The cell is 0 afterwards. `sums` (..., LANES) is C-contiguous.
+    """
+    signature = types.void(table, cell, sums, place, step)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        powers, nodes = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
         )
-        for q in range(4):
-            place = builder.add(builder.mul(_INDEX(q), size), i)
-            weight = builder.load(builder.gep(factors.data, [place]))
-            weight = builder.insert_element(nothing, weight, _LANE(0))
-            weight = builder.shuffle_vector(weight, nothing, first)
-            node = vector(sums, builder.add(cell, _INDEX(q)))
-            total = builder.call(fma, [weight, row, builder.load(node, align=4)])
-            builder.store(total, node, align=4)
+        first = builder.mul(args[1], _INDEX(4))
+        places = [_vector_at(builder, powers, builder.add(first, _INDEX(p))) for p in range(4)]
+        one, g, g2, g3 = (builder.load(place, align=4) for place in places)
+        for place in places:
+            builder.store(ir.Constant(_VECTOR, None), place, align=4)
+
+        def constant(value: float) -> Any:
+            return ir.Constant(_VECTOR, [float(np.float32(value))] * LANES)
+
+        def combined(a: float, x: Any, b: float, y: Any) -> Any:
+            return _multiply_add(builder, constant(a), x, builder.fmul(constant(b), y))
+
+        inner, slope = combined(9 / 16, one, -1 / 4, g2), combined(9 / 8, g, -1 / 2, g3)
+        outer, tilt = combined(-1 / 16, one, 1 / 4, g2), combined(1 / 24, g, -1 / 6, g3)
+        weighted = (
+            builder.fadd(outer, tilt), builder.fsub(inner, slope),
+            builder.fadd(inner, slope), builder.fsub(outer, tilt),
+        )  # fmt: skip
+        place = args[3]
+        for added in weighted:
+            node = _vector_at(builder, nodes, place)
+            builder.store(builder.fadd(builder.load(node, align=4), added), node, align=4)
+            place = builder.add(place, args[4])
         return context.get_dummy_value()
 
     return signature, generate
@@ -85,9 +152,8 @@ def column_moments(block: FloatArray, weights: FloatArray, out: FloatArray) -> N
         origin = row[0]
         low, high, first, second = origin, origin, 0.0, 0.0
         for i in range(row.size):
-            low = min(low, row[i])
-            high = max(high, row[i])
-        for i in range(row.size):
+            low = _smaller(low, row[i])
+            high = _larger(high, row[i])
             away = row[i] - origin
             first += weights[i] * away
             second += weights[i] * away * away
@@ -100,57 +166,50 @@ def column_moments(block: FloatArray, weights: FloatArray, out: FloatArray) -> N
 
 @compiled
 def _place(
-    row: FloatArray, first: float, inverse: float, cells: npt.NDArray[np.int32],
-    weights: SingleArray,
-) -> None:  # fmt: skip
-    """Find the first of the four nodes of each value, and the weights (4, s) of the nodes."""
+    row: FloatArray, first: float, inverse: float, cells: npt.NDArray[np.int32], away: SingleArray
+) -> None:
+    """Find the first of the four nodes of each value, and its distance from their middle."""
     for i in range(row.size):
         place = (row[i] - first) * inverse
         cell = math.floor(place)
         cells[i] = np.int32(cell) - 1
-        f = np.float32(place - cell)
-        right, left = f + np.float32(1), f - np.float32(1)
-        outer, inner = left * (f - np.float32(2)), right * f
-        weights[0, i] = f * outer * np.float32(-1 / 6)
-        weights[1, i] = right * outer * np.float32(0.5)
-        weights[2, i] = inner * (f - np.float32(2)) * np.float32(-0.5)
-        weights[3, i] = inner * left * np.float32(1 / 6)
+        away[i] = np.float32(place - cell - 0.5)
 
 
 @compiled
 def _add_up(
-    cells: npt.NDArray[np.int32], weights: SingleArray, rows: SingleArray, table: SingleArray
+    cells: npt.NDArray[np.int32], away: SingleArray, rows: SingleArray, table: SingleArray
 ) -> None:
     for i in range(cells.size):
-        _add_to_nodes(table, np.int64(cells[i]), weights, i, rows)  # type: ignore[call-arg]
+        _add_to_cell(table, np.int64(cells[i]), away, i, rows)  # type: ignore[call-arg]
 
 
 @compiled
 def sum_on_grid(
     block: FloatArray, columns: IntArray, first: FloatArray, inverse: FloatArray, rows: SingleArray,
-    sums: SingleArray,
+    sums: SingleArray, chunk: int,
 ) -> None:  # fmt: skip
-    """Add rows of a target, times interpolation weights, to the four nodes of each value.
+    """Write the sums of a target's rows, times interpolation weights, at the nodes of each value.
 
     A value x of row ``columns[j]`` of `block` (k, n) lies ``(x - first[j]) * inverse[j]`` steps
     from the first node. It must be at least one step from both ends of the grid. `rows`
-    (c, n, LANES) are chunks of the target's rows; `sums` has shape (columns, c, m, LANES).
+    (c, n, LANES) are chunks of the target's rows. Their sums are written to `sums`, of shape
+    (columns, m, chunks, LANES), from `chunk` on.
     """
-    n = block.shape[1]
+    n, n_nodes, n_chunks = block.shape[1], sums.shape[1], sums.shape[2]
     cells = np.empty(RUN, dtype=np.int32)
-    weights = np.empty((4, RUN), dtype=np.float32)
-    table = np.empty((sums.shape[2], LANES), dtype=np.float32)
+    away = np.empty(RUN, dtype=np.float32)
+    table = np.zeros((n_nodes - 3, 4, LANES), dtype=np.float32)
     for j in range(columns.size):
+        sums[j, :, chunk : chunk + rows.shape[0]] = 0.0
         for start in range(0, n, RUN):
             size = min(n - start, RUN)
-            _place(block[columns[j]][start : start + size], first[j], inverse[j], cells, weights)
+            _place(block[columns[j]][start : start + size], first[j], inverse[j], cells, away)
             for c in range(rows.shape[0]):
-                table[:] = 0.0
-                _add_up(cells[:size], weights, rows[c][start : start + size], table)
-                total = sums[j, c]
-                for node in range(table.shape[0]):
-                    for lane in range(LANES):
-                        total[node, lane] += table[node, lane]
+                _add_up(cells[:size], away, rows[c][start : start + size], table)
+                for cell in range(n_nodes - 3):
+                    at = cell * n_chunks + chunk + c
+                    _add_to_nodes(table, cell, sums[j], at, n_chunks)  # type: ignore[call-arg]
 
 
 @intrinsic

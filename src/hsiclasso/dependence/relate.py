@@ -33,6 +33,8 @@ Progress = Callable[[str, int, int], None]
 
 #: Number of features whose neighbours are searched for in one pass, as targets of the pass.
 NEIGHBOURS_AT_ONCE = 16
+#: Rows of G that should be asked for together with fewer than so many samples, and with more.
+_MANY_SAMPLES, _ROWS_OF_FEW, _ROWS_OF_MANY = 10_000, 16, 4
 #: Relative error of the matrices whose similarity is computed.
 _SIMILARITY_ERROR = 1e-4
 
@@ -154,6 +156,9 @@ class Problem:
         Number of samples on which each feature is not missing.
     columns : ScaledColumns
         The columns that were read last, on the scale of their kernels.
+    rows_at_once : int
+        Rows of G that should be asked for together: a request has a fixed cost, and with many
+        samples every row takes much longer than that.
     """
 
     def __init__(
@@ -168,6 +173,8 @@ class Problem:
         self.target_norm2 = exact_pass.target.norm2
         self.varies: BoolArray = screened.result.varies
         self.observed: IntArray = screened.result.observed
+        is_tall = features.n_samples >= _MANY_SAMPLES
+        self.rows_at_once = _ROWS_OF_MANY if is_tall else _ROWS_OF_FEW
         self._error = float(screened.result.error.max(initial=0.0))
         self._pass = exact_pass
         self._runner = runner

@@ -30,7 +30,7 @@ from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
 from hsiclasso.kernels import Factor, Grid, Kernel, Measure, Samples
-from hsiclasso.kernels.grid import LEBESGUE, shortened
+from hsiclasso.kernels.grid import shortened
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
 
@@ -147,6 +147,7 @@ class ScreeningPass:
         self.dense = _in_lanes(dense * samples.root)
         self.split = rows
         self.tail = _in_lanes(rows.sparse)
+        self._grids: dict[int, Grid | None] = {}
 
     def on(self, features: Features) -> ScreeningPass:
         """Return the same pass for other features on the same samples."""
@@ -160,7 +161,7 @@ class ScreeningPass:
 
     def __call__(self, part: slice) -> Screened:
         """Screen a block of features."""
-        from hsiclasso.dependence._grid_loops import column_moments
+        from hsiclasso.dependence._grid_loops import LANES, column_moments, sum_on_grid
 
         numbers = np.arange(part.start, part.stop)
         values = self.features.block(numbers, buffer="values")
@@ -186,60 +187,60 @@ class ScreeningPass:
                 self.exact.relate_values(self.kernel, values[some], some, result)
                 upper[some] = result.relevance[some, 0]
                 continue
-            grid = screening_grid(self.features, number)
-            assert grid is not None
+            grid = self._grid(number)
             inverse = 1 / (scale[some] * grid.step)
             first = 0.5 * low[some] + 0.5 * high[some] + grid.first * scale[some]
-            cross = _cross(grid, values, some, first, inverse, self.dense)
-            split = _cross(grid, tails, some, first, inverse, self.tail)
-            result.relevance[some, 0], upper[some] = self._bound(grid, cross, split)
+            n_dense, n_chunks = len(self.dense), len(self.dense) + len(self.tail)
+            sums = thread_buffer("sums", (some.size, grid.n_nodes, n_chunks, LANES), np.float32)
+            sum_on_grid(values, some, first, inverse, self.dense, sums, 0)
+            sum_on_grid(tails, some, first, inverse, self.tail, sums, n_dense)
+            cross = grid.single_rows @ sums.reshape(some.size, grid.n_nodes, -1)
+            result.relevance[some, 0], upper[some] = self._bound(grid, cross)
         return Screened(result, upper, ~varies | (tier == len(REACHES)))
 
+    def _grid(self, number: int) -> Grid:
+        """Return the grid for values up to one of the reaches; asking for it takes a while."""
+        if number not in self._grids:
+            self._grids[number] = screening_grid(self.features, number)
+        grid = self._grids[number]
+        assert grid is not None
+        return grid
+
     def _bound(
-        self, grid: Grid, cross: FloatArray, split: FloatArray
+        self, grid: Grid, products: npt.NDArray[np.float32]
     ) -> tuple[FloatArray, FloatArray]:
         """Return an estimate (k,) of the relevance and an upper bound (k,) on it.
 
-        `cross` and `split` have the products (k, r, rows) of the grid's features with the dense
-        rows of the target, and with its split rows on the tail.
+        `products` (k, r, lanes) are those of the grid's features with the dense rows of the target,
+        and with its split rows on the tail.
         """
-        constant, cross = cross[:, :, self.n_dense], cross[:, :, : self.n_dense]
-        offset = self.split.offset
+        from hsiclasso.dependence._grid_loops import LANES, MAGNITUDE
+
+        cross = products.reshape(-1, products.shape[2]).astype(np.float64)
+        constant = cross[:, self.n_dense].copy()
+        cross[:, self.n_dense] = 0.0  # it is no row of the target
         # rows are split only if there are no weights: the constant row is then 1 / sqrt(n)
-        split = split[:, :, : offset.size] + (
-            np.sqrt(self.features.n_samples) * constant[:, :, None] * offset
-        )
-        estimate = np.einsum("kra,kra->k", cross, cross) + np.einsum("kra,kra->k", split, split)
+        ones = np.sqrt(self.features.n_samples) * constant
+        for lane, offset in enumerate(self.split.offset, start=len(self.dense) * LANES):
+            cross[:, lane] += offset * ones
+        cross, constant = cross.reshape(len(products), -1), constant.reshape(len(products), -1)
+        estimate = np.einsum("ka,ka->k", cross, cross)
         total = self.features.samples.total
         largest = total * self.trace  # V
-        eta = grid.error + LEBESGUE[4] * _rounding(self.features.n_samples, grid.n_nodes)
+        eta = grid.error + MAGNITUDE * _rounding(self.features.n_samples, grid.n_nodes)
         mean = np.sqrt(np.einsum("kr,kr->k", constant, constant))
         centred_trace = total - np.square(np.maximum(mean - eta * np.sqrt(total), 0.0))
         root = np.sqrt(estimate + grid.left_out * largest) + eta * np.sqrt(largest)
         return estimate, np.square(root) + self.dropped * centred_trace
 
 
-def _cross(
-    grid: Grid, values: FloatArray, columns: IntArray, first: FloatArray, inverse: FloatArray,
-    rows: npt.NDArray[np.float32],
-) -> FloatArray:  # fmt: skip
-    """Return features of columns of (k, s) times rows of a target: (columns, r, rows)."""
-    from hsiclasso.dependence._grid_loops import LANES, sum_on_grid
-
-    shape = columns.size, len(rows), grid.n_nodes, LANES
-    sums = thread_buffer("sums", shape, np.float32)
-    sums[:] = 0.0
-    sum_on_grid(values, columns, first, inverse, rows, sums)
-    cross = (grid.single_rows @ sums).astype(np.float64)
-    return np.asarray(cross.transpose(0, 2, 1, 3).reshape(columns.size, len(grid.rows), -1))
-
-
 def _rounding(n: int, n_nodes: int) -> float:
     """Bound the relative rounding error of sums over samples and nodes in single precision."""
     from hsiclasso.dependence._grid_loops import RUN
 
-    # additions within a run, of runs, and over nodes, and a few operations for each weight
-    return float((min(n, RUN) + n / RUN + n_nodes + 8) * _UNIT)
+    # additions within a run, of the cells around a node in all runs, and over nodes, and a few
+    # operations for each weight
+    return float((min(n, RUN) + 4 * (n / RUN + 1) + n_nodes + 8) * _UNIT)
 
 
 def _short_rows(target: FactoredTarget, samples: Samples) -> tuple[SplitRows, float]:

@@ -121,25 +121,27 @@ class StreamedPass:
         known from earlier chunks; and of these the best `most_held`, by default all that fit.
         """
         least = self.least_held if least_held is None else least_held
-        features, own = self.features, self._on(part, loaded)
-        numbers = np.arange(part.start, part.stop)
-        single = np.setdiff1d(numbers, list(features.joint), assume_unique=True)
-        joint = [k for k in features.joint if k in range(part.start, part.stop)]
+        features, single = self.features, np.arange(part.start, part.stop)
+        joint = [k for k in features.joint if part.start <= k < part.stop]
+        if joint:
+            single = np.setdiff1d(single, joint, assume_unique=True)
+        own = self._on(part, single, loaded)
         found = [self._relate(own)] if single.size else []
         found += [self._relate(self._joint(k)) for k in joint]
-        in_order = np.argsort(np.append(single, joint), kind="stable")
-        together = Screened.together(found).take(in_order)
+        together = Screened.together(found)
+        if joint:
+            together = together.take(np.argsort(np.append(single, joint), kind="stable"))
         upper = together.upper[single - part.start]
-        held = np.argsort(-upper, kind="stable")
-        held = held[: self.n_held if most_held is None else min(self.n_held, most_held)]
-        held = np.sort(held[upper[held] > least])
+        held = np.flatnonzero(upper > least)
+        best = np.argsort(-upper[held], kind="stable")
+        held = held[best[: self.n_held if most_held is None else min(self.n_held, most_held)]]
+        held.sort()
         values = own.source.block(own.first[held]).T
         return ChunkResult(together, features.first[single[held]], upper[held], values)
 
-    def _on(self, part: slice, loaded: Source) -> Features:
+    def _on(self, part: slice, single: IntArray, loaded: Source) -> Features:
         """Return the features of one column of a chunk that is in memory."""
         features = self.features
-        single = np.setdiff1d(np.arange(part.start, part.stop), list(features.joint))
         return replace(
             features,
             source=loaded,

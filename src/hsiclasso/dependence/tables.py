@@ -148,7 +148,8 @@ class TableProducts:
             left = dict(zip(some.tolist(), self._on_grids(rows[some]), strict=True))
 
             def multiply(place: tuple[int, int], left: dict[int, OnGrid] = left) -> float:
-                return self._product(left[place[0]], *self._on_grids(cols[[place[1]]]))
+                (right,) = self._on_grids(cols[[place[1]]])
+                return table_product(left[place[0]], right, self._features.samples)
 
             # column by column, because a column may have to be read
             places = [(int(some[i]), int(j)) for j, i in np.argwhere(wanted[some].T)]
@@ -160,10 +161,6 @@ class TableProducts:
         """Return scaled columns (n,) with their grids."""
         scaled = self._columns(wanted)
         return [(one.z[0], self._grids[k]) for k, one in zip(wanted.tolist(), scaled, strict=True)]
-
-    def _product(self, left: OnGrid, right: OnGrid) -> float:
-        """Return the inner product of the Gram matrices of two columns."""
-        return table_product(left, right, self._features.samples)
 
 
 def table_grid(kernel: Kernel, z: FloatArray, gram_error: float) -> Grid | None:

@@ -197,8 +197,9 @@ class Search:
         Of a feature that never became a candidate, an upper bound on the relevance is all that
         the path and its certificate need.
         """
+        options |= {"solver": self.solver, "at_once": self.problem.rows_at_once}
         while True:
-            path = solve_path(quadratic, self.penalty, stop, solver=self.solver, **options)
+            path = solve_path(quadratic, self.penalty, stop, **options)
             if not self.problem.sharpen(path.candidates):
                 return path
 

@@ -235,5 +235,24 @@ def _by_limit(relevance: FloatArray, penalty: Penalty) -> tuple[IntArray, FloatA
     top = limit[np.isfinite(limit)].max(initial=0.0)
     digits = np.round(limit / top, 11) if top > 0 else limit
     keys = (np.arange(limit.size), penalty.groups, -digits)
-    order = np.lexsort(keys) if penalty.grouped else np.argsort(-digits, kind="stable")
+    order = np.lexsort(keys) if penalty.grouped else _falling(digits)
     return order, np.maximum.accumulate(limit[order][::-1])[::-1]
+
+
+def _falling(values: FloatArray) -> IntArray:
+    """Return the order in which values fall, ties by index.
+
+    An unstable sort that puts ties in order afterwards is several times faster than a stable one.
+
+    Examples
+    --------
+    >>> _falling(np.array([1.0, 3.0, 1.0, 2.0, 3.0])).tolist()
+    [1, 4, 3, 0, 2]
+    """
+    order = np.argsort(-values)
+    falling, tied = values[order], np.zeros(order.size, dtype=bool)
+    tied[1:] = falling[1:] == falling[:-1]
+    tied[:-1] |= tied[1:]
+    some = order[tied]
+    order[tied] = some[np.lexsort((some, -values[some]))]
+    return order

@@ -37,9 +37,9 @@ _TIE = 1e-13
 _PARALLEL = 1e-10
 #: Breakpoints after which a path is given up; one of d features seldom has more than 3 d.
 _MAX_STEPS = 200_000
-#: Candidates refined at once: at least `_BATCH`, and one in `_PART` of those that were pulled. The
-#: number doubles until the next event is certain.
-_BATCH, _PART = 16, 2
+#: Candidates refined at once: at least `AT_ONCE` by default, and at most one in `_PART` of those
+#: that were pulled, if these are more. The most double until the next event is certain.
+AT_ONCE, _PART = 16, 2
 #: Refined candidates whose rows are kept complete as features join.
 _NEAR = 64
 #: Columns asked for ahead of time.
@@ -52,6 +52,7 @@ def nonnegative_lasso_path(
     *,
     max_features: int | None = None,
     alpha_min: float = 0.0,
+    at_once: int = AT_ONCE,
     report: Callable[[int], None] | None = None,
 ) -> SolutionPath:
     """Follow the solution path from the largest penalty down.
@@ -68,6 +69,9 @@ def nonnegative_lasso_path(
         ends because one is dropped.
     alpha_min : float
         Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
+    at_once : int
+        Rows of G that are asked for together, although fewer would do. The path is the same. More
+        rows make fewer requests; fewer rows are better if entries take much longer than a request.
     report : callable, optional
         Called with the size of the active set after every step.
 
@@ -90,7 +94,7 @@ def nonnegative_lasso_path(
             f"The homotopy follows the path of the lasso, not of the {penalty.kind}: call "
             "solve_path."
         )
-    return _Homotopy(problem, penalty, alpha_min).run(max_features, report)
+    return _Homotopy(problem, penalty, alpha_min, at_once).run(max_features, report)
 
 
 class _Homotopy:
@@ -107,9 +111,12 @@ class _Homotopy:
     has the penalties at which candidates would join on the last segment that was followed.
     """
 
-    def __init__(self, problem: QuadraticProblem, penalty: Penalty, alpha_min: float) -> None:
+    def __init__(
+        self, problem: QuadraticProblem, penalty: Penalty, alpha_min: float, at_once: int
+    ) -> None:
         self.problem = problem
         self.alpha_min = alpha_min
+        self.at_once = at_once
         self.candidates = candidates = Candidates(problem, penalty)
         weights = penalty.weights[candidates.order]
         #: candidates that are neither excluded nor active nor dependent on the active ones
@@ -165,7 +172,7 @@ class _Homotopy:
         """Start from the features without penalty: least squares among them."""
         if not self.free.size:
             return
-        found = nonnegative_lasso_path(Among(self.problem, self.free))
+        found = nonnegative_lasso_path(Among(self.problem, self.free), at_once=self.at_once)
         used = self.free[found.breakpoints[-1].indices]
         n_relevant = int(np.isinf(self.candidates.limit).sum())
         self.candidates.pull(n_relevant)
@@ -181,7 +188,7 @@ class _Homotopy:
     def _look_ahead(self) -> None:
         """Pull the first candidates before the first feature joins."""
         if not self.candidates.n_slots:
-            self.candidates.pull(min(_BATCH, self.bound.size))
+            self.candidates.pull(min(self.at_once, self.bound.size))
             self.joins = self.candidates.limit[: self.candidates.n_pulled]
 
     def _count(self) -> int:
@@ -275,7 +282,7 @@ class _Homotopy:
         end = max(self.alpha_min, zeros.max(initial=-np.inf))
         candidates = self.candidates
         joins = self._join_alphas(slice(candidates.n_pulled))
-        batch = max(_BATCH, candidates.n_pulled // _PART)
+        batch = max(self.at_once, candidates.n_pulled // _PART)
         while True:
             refined = candidates.refined
             reached = max(end, joins[refined].max(initial=-np.inf))
@@ -303,8 +310,8 @@ class _Homotopy:
         n_doubtful = int(np.count_nonzero(possible > reached - self.tie))
         if not n_doubtful:
             return np.zeros(0, dtype=np.int64)
-        # a few more cost nothing in the same request, and will soon be in doubt too
-        best = _largest(possible, min(max(n_doubtful, _BATCH), batch))
+        # a few more cost little in the same request, and will soon be in doubt too
+        best = _largest(possible, min(max(n_doubtful, self.at_once), batch))
         return best[possible[best] > -np.inf]
 
     def _join_alphas(self, which: slice | IntArray) -> FloatArray:

@@ -12,7 +12,7 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.coordinate import coordinate_descent
 from hsiclasso.solvers.dal import dual_augmented_lagrangian
-from hsiclasso.solvers.homotopy import nonnegative_lasso_path
+from hsiclasso.solvers.homotopy import AT_ONCE, nonnegative_lasso_path
 from hsiclasso.solvers.path import SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
@@ -107,6 +107,7 @@ def solve_path(
     *,
     solver: str = "auto",
     alphas: FloatArray | None = None,
+    at_once: int = AT_ONCE,
     report: Callable[[int], None] | None = None,
 ) -> SolutionPath:
     """Solve from the largest penalty down to the stop.
@@ -120,6 +121,8 @@ def solve_path(
     alphas : ndarray, optional
         Decreasing penalties at which "cd" and "dal" solve on the way, each from the solution at
         the one before; chosen automatically by default. The homotopy solves at all penalties.
+    at_once : int
+        Rows of G that the homotopy asks for together, although fewer would do.
     report : callable, optional
         Called with the number of features after every step.
 
@@ -140,8 +143,9 @@ def solve_path(
     if chosen == "homotopy":
         most = stop.max_features
         return nonnegative_lasso_path(
-            problem, penalty, max_features=most, alpha_min=stop.alpha, report=report
-        )
+            problem, penalty, max_features=most, alpha_min=stop.alpha, at_once=at_once,
+            report=report,
+        )  # fmt: skip
     walk = _Walk(WorkingSet(problem, penalty, _INNER[chosen]), stop, report)
     return walk.to_count(alphas) if stop.counts else walk.to_alpha(alphas)
 
