@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from hsiclasso._types import BoolArray, FloatArray, IntArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source
 from hsiclasso.data.sources import refuse_value
 from hsiclasso.dependence import Scaled
@@ -60,8 +60,8 @@ def rank_functions(
     The fit is kernel ridge regression: :math:`W = H^{-1} Q F^\top` with
     :math:`H = QQ^\top + I - E`. Without a feature its objective grows by
     :math:`\tfrac12\,\mathrm{tr}\,W_k^\top [(H^{-1})_{kk}]^{-1} W_k`: the feature with the least
-    growth is dropped, then the next. Those that are left are ranked from the top: the next one has
-    the largest correlation with what the fit of those before it leaves of the target.
+    growth is dropped, then the next. Those that are left are ranked by dropping them further: the
+    first m of a ranking are those that are left if m are wanted.
 
     Parameters
     ----------
@@ -80,49 +80,29 @@ def rank_functions(
     own = [np.arange(first, last) for first, last in pairwise(ends)]
     gram, cross = rows @ rows.T, rows @ target.T
     energies = np.diag(gram)
-    ridge = np.diag(1 - energies)
-    left, weights = _drop(gram + ridge, cross, own, np.isin(features, kept), wanted)
-    ranked = _order(gram, ridge, cross, own, left)
-    sizes = [np.sqrt(energies[own[i]] @ np.square(weights[own[i]]).sum(axis=1)) for i in ranked]
-    return Ranking(features[ranked], np.array(sizes, dtype=np.float64))
-
-
-def _drop(
-    hessian: FloatArray, cross: FloatArray, own: list[IntArray], kept: BoolArray, wanted: int
-) -> tuple[list[int], FloatArray]:
-    """Drop the least important features; return those that are left, and their weights (M, p)."""
-    inverse = np.linalg.inv(hessian)
+    inverse = np.linalg.inv(gram + np.diag(1 - energies))
     weights = inverse @ cross
-    left = list(range(len(own)))
+    left, protected = list(range(len(own))), set(np.flatnonzero(np.isin(features, kept)).tolist())
+    sizes, dropped = np.zeros(len(own)), []
 
     def growth(i: int) -> float:
         part = weights[own[i]]
         return float(np.vdot(part, np.linalg.solve(inverse[np.ix_(own[i], own[i])], part)))
 
-    while len(left) > wanted:
-        worst = min((i for i in left if not kept[i]), key=growth)
+    while left:
+        if len(left) == wanted:  # from here on, dropping only ranks
+            norms = np.square(weights).sum(axis=1) * energies
+            sizes, protected = np.sqrt([norms[part].sum() for part in own]), set()
+        worst = min((i for i in left if i not in protected), key=growth)
         left.remove(worst)
+        dropped.append(worst)
         # the inverse of a part of a matrix, from that of the whole; dropped rows become zero
         beside = inverse[:, own[worst]]
         turned = np.linalg.solve(inverse[np.ix_(own[worst], own[worst])], beside.T)
         weights = weights - turned.T @ weights[own[worst]]
         inverse = inverse - beside @ turned
-    return left, weights
-
-
-def _order(
-    gram: FloatArray, ridge: FloatArray, cross: FloatArray, own: list[IntArray], left: list[int]
-) -> list[int]:
-    """Order features by forward selection, with a fit of all that were taken at every step."""
-    ranked: list[int] = []
-    residual = cross
-    while len(ranked) < len(left):
-        others = [i for i in left if i not in ranked]
-        ranked.append(max(others, key=lambda i: float(np.linalg.norm(residual[own[i]]))))
-        taken = np.concatenate([own[i] for i in ranked])
-        block = np.ix_(taken, taken)
-        residual = cross - gram[:, taken] @ np.linalg.solve((gram + ridge)[block], cross[taken])
-    return ranked
+    ranked = dropped[::-1][:wanted]
+    return Ranking(features[ranked], sizes[ranked])
 
 
 @dataclass(frozen=True)
