@@ -245,7 +245,7 @@ _WORK = (
     _kernel(
         "--epsilon", type=float,
         help="Regularisation of NOCCO  [default: 0.001], or smoothness of the functions of "
-        "embedding  [default: by the number of samples].",
+        "embedding  [default: 0.1 for classes and labels, else 0.02].",
     ),
     _kernel(
         "--kernel", multiple=True, metavar="[WHICH=]NAME[:WIDTH]",

@@ -72,8 +72,8 @@ class EmbeddingLasso(LassoSelector):
         Penalty :math:`\lambda` at which to stop; ``AlphaRatio(0.1)`` is a share of the largest.
         The factor of the target's kernel has norm 1.
     epsilon : float or "auto", default="auto"
-        How smooth functions are, :math:`\epsilon > 0`: larger is smoother. ``"auto"`` depends on
-        the number of samples.
+        How smooth functions are, at least 1e-8: larger is smoother. ``"auto"`` is 0.1 for classes
+        and labels, and 0.02 for other targets.
     kernel : str, Kernel or mapping, default="auto"
         Kernel of the features, as in `HSICLasso`.
     target : str or Target, default="auto"
@@ -93,7 +93,7 @@ class EmbeddingLasso(LassoSelector):
     coef_ : ndarray of shape (n_features,)
         Norm of the part of the embedding that each selected feature explains; 0 for the others.
     selected_ : ndarray of shape (n_selected,)
-        Columns by decreasing importance: how much worse the fit is without them.
+        Columns by decreasing importance: in the order in which they would be dropped, last first.
     functions_ : tuple of FeatureFunction
         The curve of each selected feature, in the order of `selected_`.
     classes_ : ndarray or list of ndarray

@@ -1,8 +1,9 @@
 r"""The rows of a target that a sum of functions of the features is to explain.
 
 They are a factor F of the target's matrix, :math:`F^\top F = T`, divided by its norm. A target of
-numbers has one more row, the numbers themselves: the kernel's rows see any change of the
-distribution, and this row sees a change of the mean with fewer samples.
+numbers has one more row for each output, the numbers that its kernel compares, such as normal
+scores: the kernel's rows see any change of the distribution, and this row sees a change of the mean
+with fewer samples.
 """
 
 from __future__ import annotations
