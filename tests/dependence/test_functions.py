@@ -44,6 +44,15 @@ def test_rows_and_correlations_are_those_of_dense_matrices(table):
         assert np.square(rows).sum(axis=1).max() < 1
 
 
+@pytest.mark.parametrize("long", [10, 1000])
+def test_correlations_of_some_features(table, monkeypatch, long):
+    X, target = table
+    monkeypatch.setattr("hsiclasso.dependence.functions._LONG", long)
+    functions, some = make(X, target), np.array([4, 0, 29])
+    found = functions.correlations(target[:2].copy(), some)
+    np.testing.assert_allclose(found, functions.correlations(target[:2].copy())[some], rtol=1e-6)
+
+
 def test_threads_and_kernels_with_recursions_change_nothing(table):
     X, target = table
     one, two = (make(X, target, budget=Budget(n_threads=n)) for n in (1, 2))

@@ -197,6 +197,18 @@ class TestInvariances:
             assert other.selected_.tolist() == one.selected_.tolist()
             np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
 
+    @pytest.mark.parametrize("options", [{}, {"missing": "ignore"}, {"joint": {"pair": [0, 1]}}])
+    def test_long_rows_are_not_needed(self, data, options, monkeypatch):
+        X, y, _ = data
+        X = X.copy()
+        if "missing" in options:
+            X[::7, ::3] = np.nan
+        expected = EmbeddingLasso(4, **options).fit(X, y)
+        monkeypatch.setattr("hsiclasso.dependence.functions._LONG", 10)
+        found = EmbeddingLasso(4, **options).fit(X, y)
+        assert found.selected_.tolist() == expected.selected_.tolist()
+        np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
+
     def test_another_goal_in_the_same_checkpoint(self, data, tmp_path):
         # the residual differs, and so do the passes after the first one
         X, y, _ = data

@@ -20,6 +20,9 @@ from hsiclasso.targets.split import dense_rows
 
 __all__ = ["FeatureFunctions"]
 
+#: Number of samples from which rows of many features would take too much memory.
+_LONG = 5000
+
 
 class FeatureFunctions:
     """The functions of the features of a table, and a target of several rows.
@@ -54,12 +57,25 @@ class FeatureFunctions:
         # NOCCO gives kernels with recursions a factor too
         return [matrix for matrix in matrices if isinstance(matrix, Factor)]
 
-    def correlations(self, residual: FloatArray) -> FloatArray:
-        """Return the norm of the products of each feature's rows with those of a residual: (d,)."""
-        squares = self._problem.relevance
-        if residual is not self.target:
-            target = FactoredTarget(dense_rows(residual), np.ones(len(residual)), np.nan)
+    def correlations(self, residual: FloatArray, some: IntArray | None = None) -> FloatArray:
+        """Return the norm of the products of each feature's rows with those of a residual: (d,).
+
+        Or only those of some features, from their rows, or without them if these are long.
+        """
+        squares, features = self._problem.relevance, self._problem.features
+        plain = not features.joint and len(features.kernels) == 1 and not features.least_observed
+        if some is not None and (residual.shape[1] < _LONG or not plain):
+            products = [np.square(rows @ residual.T).sum() for rows in self.factors(some)]
+            squares = np.array(products, dtype=np.float64)
+        elif some is not None:
+            squares = self._problem.relate_some(_target(residual), some)
+        elif residual is not self.target:
             # other options may lead to another residual: a checkpoint tells them apart
             stage = f"correlation with {hash_of(residual)}"
-            squares = self._problem.scan(target, stage, self._progress)
+            squares = self._problem.scan(_target(residual), stage, self._progress)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _target(residual: FloatArray) -> FactoredTarget:
+    """Return the rows of a residual as the target of a pass."""
+    return FactoredTarget(dense_rows(residual), np.ones(len(residual)), np.nan)

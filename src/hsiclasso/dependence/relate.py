@@ -283,6 +283,16 @@ class Problem:
         found, _ = scan(work, self._runner, progress, stage, 0, self._budget)
         return np.asarray(found.result.relevance[:, 0])
 
+    def relate_some(self, target: TargetMatrix, wanted: IntArray) -> FloatArray:
+        """Return the relevance of some features for another target.
+
+        The features must have one column each, without missing values, and the same kernel.
+        """
+        work = RelevancePass(self.features, target, self.measure)
+        parts = np.array_split(wanted, -(-wanted.size // work.width))
+        found = self._threads.map(lambda part: work.relate_scaled(self.columns(part)), parts)
+        return np.concatenate([result.relevance[:, 0] for result in found])
+
     def _similarity(self, wanted: IntArray, progress: Progress | None) -> FloatArray:
         """Return the similarity (d, w) of every feature with the wanted ones."""
         measure = self.measure.similarity()

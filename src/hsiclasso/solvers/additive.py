@@ -347,8 +347,11 @@ class _Follower:
     def _look_at(self, numbers: IntArray) -> None:
         """Find the correlations of some units with the residual."""
         outside = numbers[~np.isin(numbers, self.units.numbers)]
-        for u, unit in zip(outside.tolist(), self.units.make(outside), strict=True):
-            self.seen[u] = np.linalg.norm(self.units.rows(unit) @ self.units.residual.T)
+        if outside.size:
+            features = np.concatenate([self.units.members(u) for u in outside.tolist()])
+            found = self.problem.correlations(self.units.residual, features)
+            sums = np.bincount(self.groups[features], np.square(found), self.factor.size)
+            self.seen[outside] = np.sqrt(sums[outside])
         self.seen_at[outside] = self.units.moved
         inside = np.isin(self.units.numbers, numbers)
         # the descent holds the conditions of the working set

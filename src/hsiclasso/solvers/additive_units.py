@@ -37,8 +37,11 @@ class AdditiveProblem(Protocol):
         Rows may be asked for more than once: keep them if they are expensive.
         """
 
-    def correlations(self, residual: FloatArray) -> FloatArray:
-        """Return the norm of the products of each feature's rows with those of a residual: (d,)."""
+    def correlations(self, residual: FloatArray, some: IntArray | None = None) -> FloatArray:
+        """Return the norm of the products of each feature's rows with those of a residual: (d,).
+
+        Or only those of some features.
+        """
 
 
 @dataclass(frozen=True)
@@ -258,13 +261,13 @@ class Units:
         """Return the rows of a unit; the problem keeps them, as far as memory allows."""
         return unit.rows(self.problem.factors(unit.features))
 
+    def members(self, number: int) -> IntArray:
+        """Return the features of a unit."""
+        return self._members[self._first[number] : self._first[number + 1]]
+
     def make(self, numbers: IntArray) -> list[Unit]:
         """Return units, made of the rows of their features."""
-        members = {
-            u: self._members[self._first[u] : self._first[u + 1]]
-            for u in numbers.tolist()
-            if u not in self._known
-        }
+        members = {u: self.members(u) for u in numbers.tolist() if u not in self._known}
         if members:
             self.problem.factors(np.concatenate(list(members.values())))  # at once is faster
         for u, features in members.items():
