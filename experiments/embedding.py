@@ -238,9 +238,9 @@ _BLOCKS = {
     for name, design in BLOCK_DESIGNS.items()
 }
 STUDIES = {
-    "recovery": DrawStudy("recovery", RECOVERY_DESIGNS, RECOVERY_METHODS, 40),
+    "recovery": DrawStudy("recovery", RECOVERY_DESIGNS, RECOVERY_METHODS, 60),
     "blocks": DrawStudy("blocks", _BLOCKS, BLOCK_METHODS, 10),
-    "regression": RealStudy("regression", REGRESSION_SETS, _SHARED, 20),
+    "regression": RealStudy("regression", REGRESSION_SETS, _SHARED, 10),
     "classes": RealStudy("classes", CLASS_SETS, _SHARED, 5),
 }
 
