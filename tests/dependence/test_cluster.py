@@ -98,6 +98,21 @@ def test_files_are_read_by_the_workers(client, data, tmp_path):
     assert_same(on(client.scheduler.address).fit(table, y), HSICLasso(5).fit(X, y))
 
 
+def test_several_chunks_share_a_task(client, data, monkeypatch):
+    X, y = data
+    monkeypatch.setattr(cluster, "_LEAST_TASKS", 1)
+    submitted = []
+    submit = type(client).submit
+
+    def note(self, function, *args, **options):
+        submitted.append(args[1:2])
+        return submit(self, function, *args, **options)
+
+    monkeypatch.setattr(type(client), "submit", note)
+    assert_same(on(client).fit(StoredArray(X), y), HSICLasso(5).fit(X, y))
+    assert max(len(args[0]) for args in submitted if args) == 3
+
+
 def test_with_a_checkpoint(client, data, tmp_path):
     resources = Resources(client=client, checkpoint=tmp_path)
     assert_same(HSICLasso(5, resources=resources).fit(*data), HSICLasso(5).fit(*data))

@@ -1,9 +1,10 @@
 """Chunks as tasks of a Dask cluster (needs the extra ``dask``).
 
-The pass is the value of one task, and every chunk is another task that takes it. A worker reads its
-chunk itself, or gets it from the tasks of a Dask collection. The latter are submitted all at once:
-chunks of columns share blocks of rows, which are then computed once. Everything can be made again
-from the graph: if a worker is lost, the scheduler has others repeat what it held.
+The pass is the value of one task, and every chunk, or a few of them, another task that takes it. A
+worker reads its chunk itself, or gets it from the tasks of a Dask collection. The latter are
+submitted all at once: chunks of columns share blocks of rows, which are then computed once.
+Everything can be made again from the graph: if a worker is lost, the scheduler has others repeat
+what it held.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ __all__ = ["Cluster", "connect"]
 _RETRIES = 3
 #: Number of chunks that are submitted for each thread of the cluster.
 _AHEAD = 3
+#: Most chunks of a task, and fewest tasks for each thread of the cluster.
+_MOST_CHUNKS, _LEAST_TASKS = 3, 8
 #: Number of columns that a chunk may return which does not know what others returned: at least, and
 #: times its share of those that are held in the end.
 _LEAST_EACH, _TIMES_SHARE = 32, 8
@@ -74,14 +77,19 @@ class Cluster:
             yield from in_order(lambda *_: futures.popleft(), work, pieces, len(pieces))
             return
         shared = self._share(work)
+        n_threads = sum(self._client.nthreads().values())
 
-        def submit(_: Any, piece: slice) -> Any:
+        def submit(_: Any, some: Sequence[slice]) -> Any:
             options = {"retries": _RETRIES, "pure": False}
-            task = self._client.submit(_load_and_relate, shared, piece, work.least_held, **options)
-            return _NamedFuture(task, work, piece)
+            task = self._client.submit(_load_and_relate, shared, some, work.least_held, **options)
+            return _NamedFuture(task, work, slice(some[0].start, some[-1].stop))
 
-        window = _AHEAD * sum(self._client.nthreads().values())
-        yield from in_order(submit, work, pieces, window)
+        # a task takes this process some milliseconds: with many chunks, several share one
+        each = min(_MOST_CHUNKS, max(1, len(pieces) // (_LEAST_TASKS * n_threads)))
+        tasks = [pieces[start : start + each] for start in range(0, len(pieces), each)]
+        run: Any = work
+        for results in in_order(submit, run, tasks, _AHEAD * n_threads):
+            yield from results
 
     def _submit_all(self, work: StreamedPass, pieces: Sequence[slice]) -> deque[Any]:
         """Submit the chunks of a Dask collection; return their futures."""
@@ -141,16 +149,16 @@ class _Here:
 
 
 class _NamedFuture:
-    """The future of a chunk, which knows the names of its first and last feature."""
+    """The future of a chunk, or of several, which knows the names of its first and last feature."""
 
     def __init__(self, future: Any, work: StreamedPass, piece: slice) -> None:
         self._future = future
         self._first, self._last = (work.features.name(k) for k in (piece.start, piece.stop - 1))
 
-    def result(self) -> ChunkResult:
+    def result(self) -> Any:
         """Wait for the result; an error names the chunk."""
         try:
-            found: ChunkResult = self._future.result()
+            found = self._future.result()
         except InvalidInputError:
             raise
         except Exception as error:
@@ -177,9 +185,11 @@ def _task_of(work: StreamedPass, piece: slice) -> Any | None:
     return work.features.source.delayed(work.columns(piece))
 
 
-def _load_and_relate(work: StreamedPass, piece: slice, least_held: float) -> ChunkResult:
+def _load_and_relate(
+    work: StreamedPass, some: Sequence[slice], least_held: float
+) -> list[ChunkResult]:
     with single_threaded_blas():
-        return work.relate(piece, work.load(piece), least_held)
+        return [work.relate(piece, work.load(piece), least_held) for piece in some]
 
 
 def _relate(work: StreamedPass, piece: slice, values: Any, most_held: int) -> ChunkResult:
