@@ -68,9 +68,7 @@ def blocks(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     """Against pyHSICLasso as its users run it, with blocks."""
     name, n, d, k = _table_of("blocks", sizes)
     ours = runner.measure(Job("HSICLasso", n, d, k))
-    beyond = ours.peak_mb - ours.data_mb
-    libraries = "interpreter and libraries included"
-    yield Row(name, "peak memory beyond the data", beyond, " MB", at_most=300, note=libraries)
+    yield _memory(name, ours, 300)
     yield Row(name, "peak memory beyond what was resident before the fit", ours.added_mb, " MB")
     if not _has_peer():
         yield Row(name, "pyHSICLasso", note=_NO_PEER)
@@ -180,9 +178,7 @@ def embedding(runner: Runner, sizes: Sizes) -> Iterator[Row]:
     plain = runner.measure(Job("HSICLasso", n, d, k))
     ours = runner.measure(Job("EmbeddingLasso", n, d, k))
     yield Row(name, "EmbeddingLasso / HSICLasso, wall", _ratio(ours, plain), "x", at_most=15)
-    beyond = ours.peak_mb - ours.data_mb
-    libraries = "interpreter and libraries included"
-    yield Row(name, "peak memory beyond the data", beyond, " MB", at_most=500, note=libraries)
+    yield _memory(name, ours, 500)
     for what, job in (
         (f"n = {n // 2}", Job("EmbeddingLasso", n // 2, d, k)),
         (f"n = {2 * n}", Job("EmbeddingLasso", 2 * n, d, k)),
@@ -265,6 +261,11 @@ def images(runner: Runner, sizes: Sizes) -> Iterator[Row]:
             for options in (_NARROW, _NARROW_BY_FACTORS)
         )
         yield Row(name, "width 0.25, by factors / packed, wall", _ratio(factors, packed), "x")
+
+
+def _memory(name: str, measured: Measurement, most: float) -> Row:
+    beyond, libraries = measured.peak_mb - measured.data_mb, "interpreter and libraries included"
+    return Row(name, "peak memory beyond the data", beyond, " MB", at_most=most, note=libraries)
 
 
 def _ratio(slow: Measurement, fast: Measurement) -> float:

@@ -17,8 +17,9 @@ from experiments.embedding import (
     draw_copies,
     main,
 )
+from experiments.markdown import fill
 from experiments.runner import Request
-from experiments.tidy import Task
+from experiments.tidy import Task, TidyFile
 
 
 def first(X, y, m, kind, seed):
@@ -98,3 +99,11 @@ def test_the_page_gets_the_tables(tmp_path, monkeypatch):
     assert text.startswith("before")
     assert main(arguments) == 0  # nothing is done again
     assert page.read_text() == text
+
+
+def test_the_page_is_the_one_of_the_results(tmp_path):
+    copy = tmp_path / "page.md"
+    copy.write_text(embedding.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    lines = embedding.lines_of(TidyFile(embedding.OUT / "embedding.csv.gz"))
+    fill(copy, {"embedding": "\n".join(lines)})
+    assert copy.read_text() == embedding.PAGE.read_text(), "run python -m experiments.embedding"
