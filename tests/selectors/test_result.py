@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from hsiclasso import AlphaRatio, GroupLasso, HSICLasso, Lasso, NOCCOLasso, SelectionResult
+from hsiclasso.cli.terminal import feature_table, make_console
 from hsiclasso.errors import MissingExtraError
-from hsiclasso.selectors.result import RECORD_FIELDS, SelectedFeature
+from hsiclasso.selectors.result import RECORD_FIELDS, Cluster, Member, SelectedFeature
 from tests.selectors.tables import N
 
 OPTIONS = {
@@ -60,7 +61,9 @@ class TestEveryResult:
     def test_json_and_back(self, fitted):
         result = fitted.result_
         parsed = json.loads(result.to_json())
-        assert set(parsed) == {"features", "groups", "method", "data", "solution"}
+        assert set(parsed) == {
+            "features", "groups", "clusters", "method", "data", "solution"
+        }  # fmt: skip
         assert parsed == json.loads(result.to_json(indent=None))
         assert [f["name"] for f in parsed["features"]] == list(result.names)
         again = [
@@ -104,6 +107,54 @@ def test_neighbours_in_a_record(X, y):
     first, second = row["neighbours"].split("; ")
     assert first.startswith("x")
     assert second.endswith(")")
+
+
+class TestClusters:
+    @pytest.fixture
+    def result(self, X, y):
+        result = HSICLasso(3).fit(X, y).result_
+        members = (Member("<a>", 8, 0.9512), Member("b", 9, 0.9))
+        first, *others = result.features
+        clusters = [Cluster(first.name, first.index, members)]
+        clusters += [Cluster(feature.name, feature.index) for feature in others]
+        return dataclasses.replace(result, clusters=tuple(clusters))
+
+    def test_records(self, result):
+        rows = result.to_rows()
+        assert [row["cluster"] for row in rows] == ["<a> (0.95); b (0.90)", "", ""]
+        assert result.to_frame()["cluster"].tolist() == [row["cluster"] for row in rows]
+
+    def test_json(self, result):
+        first, *others = json.loads(result.to_json())["clusters"]
+        assert first["representative"] == result.names[0]
+        assert first["index"] == result.features[0].index
+        assert first["members"][0] == {"name": "<a>", "index": 8, "similarity": 0.9512}
+        assert all(other["members"] == [] for other in others)
+
+    def test_views(self, result):
+        html = result._repr_html_()
+        assert "<td title='&lt;a&gt; (0.95); b (0.90)'>2</td>" in html
+        assert html.count("<td title=''></td>") == 2
+        console = make_console()
+        with console.capture() as shown:
+            console.print(feature_table(result))
+        head, _, first, *_ = (line for line in shown.get().splitlines() if line.strip())
+        assert "left out" in head
+        assert first.split()[-2:] == ["2", "-"]
+
+
+def test_what_inference_finds_is_in_records_if_it_is_known(X, y):
+    result = HSICLasso(2).fit(X, y).result_
+    assert result.fields == RECORD_FIELDS
+    first, second = result.features
+    known = dataclasses.replace(first, p_value=0.01, frequency=0.5)
+    result = dataclasses.replace(result, features=(known, second))
+    assert result.fields == [*RECORD_FIELDS, "p_value", "frequency"]
+    rows = result.to_rows()
+    assert [row["p_value"] for row in rows] == [0.01, None]
+    assert "q_value" not in rows[0]
+    assert result.to_frame()["frequency"].tolist()[0] == 0.5
+    assert json.loads(result.to_json())["features"][0]["q_value"] is None
 
 
 def test_results_are_not_changed(X, y):

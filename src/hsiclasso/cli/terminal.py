@@ -93,6 +93,8 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
     }
     if any(feature.n_observed < result.data.n_samples for feature in features):
         numbers["observed"] = [f"{feature.n_observed:,}" for feature in features]
+    if any(cluster.members for cluster in result.clusters):
+        numbers["left out"] = [f"{len(cluster.members):,}" for cluster in result.clusters]
     table = _table()
     _add_numbers(table, "rank")
     table.add_column("feature", overflow="fold", style="cyan")

@@ -8,11 +8,18 @@ from hsiclasso.selectors.kernel import SelectedKernel
 from hsiclasso.selectors.missing import Ignore
 from hsiclasso.selectors.penalties import ElasticNet, GroupLasso, Lasso
 from hsiclasso.selectors.resources import Resources
-from hsiclasso.selectors.result import FeatureFunction, SelectedFeature, SelectionResult
+from hsiclasso.selectors.result import (
+    Cluster,
+    FeatureFunction,
+    Member,
+    SelectedFeature,
+    SelectionResult,
+)
 from hsiclasso.selectors.search import AlphaRatio
 
 __all__ = [
     "AlphaRatio",
+    "Cluster",
     "Covariates",
     "ElasticNet",
     "EmbeddingLasso",
@@ -21,6 +28,7 @@ __all__ = [
     "HSICLasso",
     "Ignore",
     "Lasso",
+    "Member",
     "NOCCOLasso",
     "Resources",
     "SelectedFeature",

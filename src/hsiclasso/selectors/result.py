@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, Literal
 
-from hsiclasso._types import FloatArray
 from hsiclasso.errors import require
+from hsiclasso.selectors.summaries import (
+    DataSummary,
+    FeatureFunction,
+    MethodSummary,
+    SolutionSummary,
+)
 from hsiclasso.solvers import Certificate, SolutionPath
 
 __all__ = [
     "RECORD_FIELDS",
+    "Cluster",
     "DataSummary",
     "FeatureFunction",
+    "Member",
     "MethodSummary",
     "Neighbour",
     "Origin",
@@ -31,8 +39,10 @@ Origin = Literal["path", "kept", "filled"]
 #: Fields of a flat record of `SelectionResult.to_rows`.
 RECORD_FIELDS = [
     "rank", "name", "index", "weight", "share", "relevance", "origin", "group", "n_observed",
-    "columns", "neighbours",
+    "columns", "neighbours", "cluster",
 ]  # fmt: skip
+#: Fields of a record that only inference fills; they are left out where no feature has them.
+_INFERRED = ("p_value", "q_value", "frequency")
 #: Features that a short view shows.
 _SHOWN = 20
 
@@ -83,6 +93,9 @@ class SelectedFeature:
         Columns that it consists of: one, unless it is a joint feature.
     info : dict
         What the table knows about its column: chromosome and position of a variant.
+    p_value, q_value, frequency : float or None
+        What `hsiclasso.inference` finds out: how likely so much dependence is by chance, the rate
+        of false discoveries up to here, and how often samples of the samples select it.
     """
 
     name: str
@@ -96,6 +109,9 @@ class SelectedFeature:
     n_observed: int = 0
     columns: tuple[str, ...] = ()
     info: dict[str, Any] = field(default_factory=dict)
+    p_value: float | None = None
+    q_value: float | None = None
+    frequency: float | None = None
 
 
 @dataclass(frozen=True)
@@ -120,119 +136,43 @@ class SelectedGroup:
 
 
 @dataclass(frozen=True)
-class MethodSummary:
-    """How features were selected.
-
-    Attributes
-    ----------
-    name : str
-        ``"HSIC Lasso"``, ``"normalised HSIC Lasso"``, ``"NOCCO Lasso"`` or ``"Embedding Lasso"``.
-    target : str
-        Kind of the target: ``"real"``, ``"classes"``, ``"labels"``, ``"ordinal"``, ``"counts"``,
-        ``"survival"``, ``"affinity"``, ``"graph"`` or ``"objects"``.
-    penalty, solver : str
-    covariates : tuple of str
-        Names of the covariates.
-    n_removed : int
-        Functions of them that were removed from every feature and from the target.
-    weighted : bool
-        Whether samples had weights other than 1.
-    """
-
-    name: str
-    target: str
-    penalty: str
-    solver: str
-    covariates: tuple[str, ...] = ()
-    n_removed: int = 0
-    weighted: bool = False
-
-
-@dataclass(frozen=True)
-class DataSummary:
-    """The table from which features were selected.
-
-    Attributes
-    ----------
-    n_samples, n_columns : int
-        Samples that were used, and columns of the table.
-    n_dropped : int
-        Samples that were not used: without a target, or with weight 0.
-    constant : tuple of str
-        Names of features that do not vary and were left out.
-    few_observed : tuple of str
-        Names of features that are missing on too many samples and were left out.
-    """
-
-    n_samples: int
-    n_columns: int
-    n_dropped: int = 0
-    constant: tuple[str, ...] = ()
-    few_observed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class SolutionSummary:
-    """How the path ended.
-
-    Attributes
-    ----------
-    alpha : float
-        Penalty of the solution.
-    status : str
-        Name of the `Status` with which the path ended.
-    message : str
-        The same in a sentence, with numbers.
-    certificate : Certificate
-        Proof of global optimality over all features.
-    gram_error : float
-        Guaranteed bound on the relative error of any feature's Gram matrix.
-    n_requested : int or None
-        Number of features asked for.
-    """
-
-    alpha: float
-    status: str
-    message: str
-    certificate: Certificate
-    gram_error: float
-    n_requested: int | None = None
-
-
-@dataclass(frozen=True)
-class FeatureFunction:
-    """The fitted function of one selected feature: the shape of the dependence.
+class Member:
+    """A feature that was left out because it is too similar to a selected one.
 
     Attributes
     ----------
     name : str
     index : int
-        Column of the table.
-    share : float
-        Its share of what the selected features explain of the target's embedding.
-    grid : ndarray of shape (g,)
-        Values of the column, in its own unit, or its labels; empty for joint features.
-    values : ndarray of shape (q, g)
-        The function at these values, with mean 0 on the samples: what it adds to each output.
-    outputs : tuple of str
-        Names of the outputs: those of a real target, or one for each class.
-    spread : ndarray of shape (q,)
-        Standard deviation of the function on the samples, in the unit of the output.
+        Column of the table; the first of a joint feature.
+    similarity : float
+        Similarity to the representative, between 0 and 1: normalised HSIC, or its counterpart in
+        the terms of the measure.
     """
 
     name: str
     index: int
-    share: float
-    grid: Any
-    values: FloatArray
-    outputs: tuple[str, ...]
-    spread: FloatArray
+    similarity: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as lists and numbers."""
-        made = asdict(self)
-        arrays = {name: getattr(self, name).tolist() for name in ("grid", "values", "spread")}
-        return made | arrays
+
+@dataclass(frozen=True)
+class Cluster:
+    """A selected feature, and those that carry the same information.
+
+    The samples cannot tell which of them the target really depends on.
+
+    Attributes
+    ----------
+    representative : str
+        Name of the selected feature.
+    index : int
+        Its column.
+    members : tuple of Member
+        The others, most similar first.
+    """
+
+    representative: str
+    index: int
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,6 +197,8 @@ class SelectionResult:
         The solution path, in columns of the table; not part of `to_dict`.
     functions : tuple of FeatureFunction
         The shape of each dependence, in the order of `features`; only of `EmbeddingLasso`.
+    clusters : tuple of Cluster
+        For each feature, in the same order, those that were left out because of it.
 
     Examples
     --------
@@ -272,6 +214,7 @@ class SelectionResult:
     solution: SolutionSummary
     path: SolutionPath = field(compare=False)
     functions: tuple[FeatureFunction, ...] = field(default=(), compare=False)
+    clusters: tuple[Cluster, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -300,7 +243,7 @@ class SelectionResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the path as dictionaries, lists and numbers."""
-        parts = ("features", "groups", "method", "data", "solution")
+        parts = ("features", "groups", "clusters", "method", "data", "solution")
         made = {name: getattr(self, name) for name in parts}
         plain: dict[str, Any] = {
             name: [asdict(item) for item in part] if isinstance(part, tuple) else asdict(part)
@@ -316,22 +259,24 @@ class SelectionResult:
 
     @property
     def fields(self) -> list[str]:
-        """Names of the values of a record: `RECORD_FIELDS`, and what is known about columns."""
+        """Names of the values of a record: `RECORD_FIELDS`, and what is known beyond them."""
+        inferred = [
+            name for name in _INFERRED if any(getattr(f, name) is not None for f in self.features)
+        ]
         known = [name for feature in self.features for name in feature.info]
-        return list(dict.fromkeys([*RECORD_FIELDS, *known]))
+        return list(dict.fromkeys([*RECORD_FIELDS, *inferred, *known]))
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat record per selected feature, by decreasing weight."""
-        rows, names = [], self.fields[1:]
+        rows, names, members = [], self.fields[1:], self._members()
         for rank, feature in enumerate(self.features, start=1):
             row = {
                 "rank": rank,
                 **{name: getattr(feature, name, feature.info.get(name)) for name in names},
             }
             row["columns"] = "; ".join(feature.columns)
-            row["neighbours"] = "; ".join(
-                f"{other.name} ({other.similarity:.2f})" for other in feature.neighbours
-            )
+            row["neighbours"] = _listed(feature.neighbours)
+            row["cluster"] = _listed(members[rank - 1])
             rows.append(row)
         return rows
 
@@ -370,17 +315,26 @@ class SelectionResult:
             "<td><div style='background:#4477AA;height:.7em;display:inline-block;"
             f"width:{6 * feature.share:.2f}em'></div> {feature.share:.1%}</td>"
             f"<td>{feature.relevance:.4g}</td><td style='text-align:left'>"
-            f"{escape(', '.join(other.name for other in feature.neighbours))}</td></tr>"
-            for rank, feature in enumerate(self.features, start=1)
+            f"{escape(', '.join(other.name for other in feature.neighbours))}</td>"
+            f"<td title='{escape(_listed(others), quote=True)}'>{len(others) or ''}</td></tr>"
+            for rank, (feature, others) in enumerate(
+                zip(self.features, self._members(), strict=True), start=1
+            )
         )
         head = "".join(
             f"<th>{word}</th>"
-            for word in ("", "feature", "weight", "share", "relevance", "neighbours")
+            for word in ("", "feature", "weight", "share", "relevance", "neighbours", "left out")
         )
         return (
             f"<p>{escape(self._headline())}</p><table><thead><tr>{head}</tr></thead>"
             f"<tbody>{rows}</tbody></table><p><small>{escape(self._proof())}</small></p>"
         )
+
+    def _members(self) -> list[tuple[Member, ...]]:
+        """Members of the cluster of each feature."""
+        if not self.clusters:
+            return [()] * len(self.features)
+        return [cluster.members for cluster in self.clusters]
 
     def _headline(self) -> str:
         count, data, method = len(self.features), self.data, self.method
@@ -396,3 +350,8 @@ class SelectionResult:
             f"{reached} at penalty {self.solution.alpha:.4g}: KKT residual "
             f"{proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e} over all features."
         )
+
+
+def _listed(others: Iterable[Neighbour | Member]) -> str:
+    """Return names and similarities as text."""
+    return "; ".join(f"{other.name} ({other.similarity:.2f})" for other in others)

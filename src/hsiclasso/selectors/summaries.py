@@ -1,0 +1,127 @@
+"""What a selection tells besides its features: method, table, solution, shapes of dependences."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hsiclasso._types import FloatArray
+from hsiclasso.solvers import Certificate
+
+__all__ = ["DataSummary", "FeatureFunction", "MethodSummary", "SolutionSummary"]
+
+
+@dataclass(frozen=True)
+class MethodSummary:
+    """How features were selected.
+
+    Attributes
+    ----------
+    name : str
+        ``"HSIC Lasso"``, ``"normalised HSIC Lasso"``, ``"NOCCO Lasso"`` or ``"Embedding Lasso"``.
+    target : str
+        Kind of the target: ``"real"``, ``"classes"``, ``"labels"``, ``"ordinal"``, ``"counts"``,
+        ``"survival"``, ``"affinity"``, ``"graph"`` or ``"objects"``.
+    penalty, solver : str
+    covariates : tuple of str
+        Names of the covariates.
+    n_removed : int
+        Functions of them that were removed from every feature and from the target.
+    weighted : bool
+        Whether samples had weights other than 1.
+    """
+
+    name: str
+    target: str
+    penalty: str
+    solver: str
+    covariates: tuple[str, ...] = ()
+    n_removed: int = 0
+    weighted: bool = False
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """The table from which features were selected.
+
+    Attributes
+    ----------
+    n_samples, n_columns : int
+        Samples that were used, and columns of the table.
+    n_dropped : int
+        Samples that were not used: without a target, or with weight 0.
+    constant : tuple of str
+        Names of features that do not vary and were left out.
+    few_observed : tuple of str
+        Names of features that are missing on too many samples and were left out.
+    """
+
+    n_samples: int
+    n_columns: int
+    n_dropped: int = 0
+    constant: tuple[str, ...] = ()
+    few_observed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SolutionSummary:
+    """How the path ended.
+
+    Attributes
+    ----------
+    alpha : float
+        Penalty of the solution.
+    status : str
+        Name of the `Status` with which the path ended.
+    message : str
+        The same in a sentence, with numbers.
+    certificate : Certificate
+        Proof of global optimality over all features.
+    gram_error : float
+        Guaranteed bound on the relative error of any feature's Gram matrix.
+    n_requested : int or None
+        Number of features asked for.
+    """
+
+    alpha: float
+    status: str
+    message: str
+    certificate: Certificate
+    gram_error: float
+    n_requested: int | None = None
+
+
+@dataclass(frozen=True)
+class FeatureFunction:
+    """The fitted function of one selected feature: the shape of the dependence.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Column of the table.
+    share : float
+        Its share of what the selected features explain of the target's embedding.
+    grid : ndarray of shape (g,)
+        Values of the column, in its own unit, or its labels; empty for joint features.
+    values : ndarray of shape (q, g)
+        The function at these values, with mean 0 on the samples: what it adds to each output.
+    outputs : tuple of str
+        Names of the outputs: those of a real target, or one for each class.
+    spread : ndarray of shape (q,)
+        Standard deviation of the function on the samples, in the unit of the output.
+    """
+
+    name: str
+    index: int
+    share: float
+    grid: Any
+    values: FloatArray
+    outputs: tuple[str, ...]
+    spread: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists and numbers."""
+        made = asdict(self)
+        arrays = {name: getattr(self, name).tolist() for name in ("grid", "values", "spread")}
+        return made | arrays
