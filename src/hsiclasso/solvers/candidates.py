@@ -17,6 +17,9 @@ Where weights may be negative there is no such bound, and everything is refined.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
@@ -54,7 +57,7 @@ class Candidates:
 
     def __init__(self, problem: QuadraticProblem, penalty: Penalty) -> None:
         self._problem = problem
-        self._penalty = penalty
+        self._penalty = self._given = penalty
         self.order, self.limit = _by_limit(problem.linear, penalty)
         self._rising = -self.limit
         self.relevance = problem.linear[self.order]
@@ -104,6 +107,19 @@ class Candidates:
     def touched(self) -> BoolArray:
         """Which pulled candidates have some entries."""
         return np.asarray(self._known[: self.n_pulled] > 0)
+
+    def close(self, features: Iterable[int]) -> None:
+        """Exclude some features from now on."""
+        if self._penalty is self._given:
+            self._penalty = replace(self._given, weights=self._given.weights.copy())
+        self._penalty.weights[list(features)] = np.inf
+        self._units = None
+
+    def reopen(self, features: Iterable[int]) -> None:
+        """Give features that were closed their penalty again."""
+        some = list(features)
+        self._penalty.weights[some] = self._given.weights[some]
+        self._units = None
 
     def join(
         self, candidates: IntArray, ahead: IntArray | None = None, beside: IntArray | None = None

@@ -25,6 +25,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.active import ActiveCholesky
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
+from hsiclasso.solvers.distinct import Distinct, similarity_in
 from hsiclasso.solvers.path import Breakpoint, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import Among, QuadraticProblem
@@ -52,6 +53,7 @@ def nonnegative_lasso_path(
     *,
     max_features: int | None = None,
     alpha_min: float = 0.0,
+    cap: float = 1.0,
     at_once: int = AT_ONCE,
     report: Callable[[int], None] | None = None,
 ) -> SolutionPath:
@@ -69,6 +71,9 @@ def nonnegative_lasso_path(
         ends because one is dropped.
     alpha_min : float
         Stop at this penalty. 0 goes to the end of the path, non-negative least squares.
+    cap : float
+        Largest similarity of two features that may both join, see `hsiclasso.solvers.distinct`.
+        1 leaves nothing out.
     at_once : int
         Rows of G that are asked for together, although fewer would do. The path is the same. More
         rows make fewer requests; fewer rows are better if entries take much longer than a request.
@@ -94,7 +99,7 @@ def nonnegative_lasso_path(
             f"The homotopy follows the path of the lasso, not of the {penalty.kind}: call "
             "solve_path."
         )
-    return _Homotopy(problem, penalty, alpha_min, at_once).run(max_features, report)
+    return _Homotopy(problem, penalty, alpha_min, cap, at_once).run(max_features, report)
 
 
 class _Homotopy:
@@ -112,17 +117,22 @@ class _Homotopy:
     """
 
     def __init__(
-        self, problem: QuadraticProblem, penalty: Penalty, alpha_min: float, at_once: int
-    ) -> None:
+        self, problem: QuadraticProblem, penalty: Penalty, alpha_min: float, cap: float,
+        at_once: int,
+    ) -> None:  # fmt: skip
         self.problem = problem
         self.alpha_min = alpha_min
         self.at_once = at_once
         self.candidates = candidates = Candidates(problem, penalty)
         weights = penalty.weights[candidates.order]
-        #: candidates that are neither excluded nor active nor dependent on the active ones
+        #: candidates that are neither excluded nor closed nor active nor dependent on active ones
         self.open = np.isfinite(weights)
         self.shares = np.where(self.open, weights, 1.0)
         self.free = penalty.free
+        #: Features that joined, and those that are left out because of them.
+        self.distinct: Distinct | None = None
+        if cap < 1:
+            self.distinct = Distinct(similarity_in(problem), cap, self.free.tolist())
         self.cholesky = ActiveCholesky()
         self.active = np.zeros(0, dtype=np.int64)
         self.dependent: list[int] = []
@@ -214,6 +224,8 @@ class _Homotopy:
         tied = self._tied(refused)
         while tied.size and (joiner := self._fastest(tied)) is not None:
             tied = tied[tied != joiner]
+            if not self._admit(joiner):
+                continue
             if not self._activate(joiner):
                 # its matrix depends linearly on the active ones: weight 0 is optimal
                 self.dependent.append(joiner)
@@ -271,10 +283,26 @@ class _Homotopy:
             self._deactivate(leaving)
             left = True
 
+    def _admit(self, joiner: int) -> bool:
+        """Close a candidate that is too similar to one that joined; return whether it may join."""
+        feature = int(self.candidates.order[joiner])
+        if self.distinct is None or self.distinct.admit(feature):
+            return True
+        self.open[joiner] = False
+        self.candidates.close([feature])
+        return False
+
+    def _refused(self, joiners: IntArray) -> list[int]:
+        """Close those of the next joiners that are too similar to one that joined."""
+        if self.distinct is None:
+            return []
+        return [k for k in joiners.tolist() if not self._admit(k)]
+
     def _next_event(self) -> tuple[float, IntArray]:
         """Return the penalty at which the segment ends, and the slots that reach zero there.
 
-        Candidates are refined until it is certain.
+        Candidates are refined until it is certain. Those that would join first, but are closed, do
+        not end the segment.
         """
         self._correlate()
         slots = self.active[self.direction[self.active] < 0]
@@ -288,7 +316,12 @@ class _Homotopy:
             reached = max(end, joins[refined].max(initial=-np.inf))
             doubtful = self._doubtful(np.where(refined, -np.inf, joins), reached, batch)
             if not doubtful.size:
-                break
+                at_end = reached <= self.alpha_min + self.tie
+                refused = [] if at_end else self._refused(np.flatnonzero(joins >= reached - self.tie))
+                if not refused:
+                    break
+                joins[refused] = -np.inf
+                continue
             candidates.pull(int(doubtful.max()) + 1)
             candidates.refine(doubtful)
             self.bound[doubtful] = self._bounds_of(doubtful, self.line)
@@ -299,7 +332,6 @@ class _Homotopy:
             batch *= 2
         self.joins = joins
         drops = slots[zeros >= reached - self.tie]
-        at_end = reached <= self.alpha_min + self.tie
         return self.alpha_min if at_end else float(reached), drops
 
     def _doubtful(self, possible: FloatArray, reached: float, batch: int) -> IntArray:
@@ -336,6 +368,8 @@ class _Homotopy:
             return False
         self.active = np.append(self.active, slot)
         self.open[candidate] = False
+        if self.distinct is not None:
+            self.distinct.join(int(candidates.order[candidate]))
         return True
 
     def _give_slots(self, joining: int) -> None:
@@ -420,9 +454,11 @@ class _Homotopy:
             self._record(self.active[:0], self.active[:0])
         certificate = certify(self.problem, self.candidates, self.weights, self.alpha)
         n_features = self.candidates.order.size
+        closed = () if self.distinct is None else tuple(self.distinct.closed.values())
         return SolutionPath(
-            tuple(self.breakpoints), status, certificate, n_features, self.candidates.pulled
-        )
+            tuple(self.breakpoints), status, certificate, n_features, self.candidates.pulled,
+            closed=closed,
+        )  # fmt: skip
 
 
 def _largest(values: FloatArray, count: int) -> IntArray:

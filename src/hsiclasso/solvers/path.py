@@ -9,7 +9,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["Breakpoint", "Certificate", "SolutionPath", "Status"]
+__all__ = ["Breakpoint", "Certificate", "Closed", "SolutionPath", "Status"]
 
 #: Penalties whose relative difference is below this are the same.
 _SAME = 1e-12
@@ -74,6 +74,24 @@ class Certificate:
 
 
 @dataclass(frozen=True)
+class Closed:
+    """A feature that a path left out: see `hsiclasso.solvers.distinct`.
+
+    Attributes
+    ----------
+    feature : int
+    representative : int
+        The most similar of the features that joined before it.
+    similarity : float
+        Of the two, between 0 and 1.
+    """
+
+    feature: int
+    representative: int
+    similarity: float
+
+
+@dataclass(frozen=True)
 class SolutionPath:
     """A solution path, largest penalty first.
 
@@ -92,6 +110,9 @@ class SolutionPath:
         Features for which entries of G were computed, by decreasing relevance.
     exact : bool
         Whether the path is linear between the breakpoints.
+    closed : tuple of Closed
+        Features that were left out on the way, because one that joined is too similar to them.
+        The problem is solved, and the solution certified, without them.
     """
 
     breakpoints: tuple[Breakpoint, ...]
@@ -100,6 +121,7 @@ class SolutionPath:
     n_features: int
     candidates: IntArray
     exact: bool = True
+    closed: tuple[Closed, ...] = ()
 
     @property
     def alphas(self) -> FloatArray:
@@ -145,8 +167,14 @@ class SolutionPath:
             )
             for point in self.breakpoints
         )
-        candidates = numbers[self.candidates]
-        return replace(self, breakpoints=points, n_features=n_features, candidates=candidates)
+        closed = tuple(
+            Closed(int(numbers[one.feature]), int(numbers[one.representative]), one.similarity)
+            for one in self.closed
+        )
+        return replace(
+            self, breakpoints=points, n_features=n_features, candidates=numbers[self.candidates],
+            closed=closed,
+        )  # fmt: skip
 
     def selected_of_size(self, size: int, kept: IntArray) -> IntArray:
         """Return the features where an exact path first has `size` of them.

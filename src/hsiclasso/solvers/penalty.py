@@ -13,7 +13,7 @@ part that does not grow with the penalty belongs to the quadratic (`Ridged`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -157,6 +157,12 @@ class Penalty:
         scaled = weights.copy()
         scaled[np.isfinite(weights)] *= l1_ratio  # an excluded feature stays excluded
         return cls(scaled, codes, (1 - l1_ratio) * np.asarray(group_weights, dtype=float))
+
+    def without(self, features: Any) -> Penalty:
+        """Return the penalty that excludes some features."""
+        weights = self.weights.copy()
+        weights[features] = np.inf
+        return replace(self, weights=weights)
 
     @property
     def n_features(self) -> int:

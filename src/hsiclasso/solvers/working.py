@@ -8,14 +8,14 @@ gap proves to be zero at the optimum are not looked at again for this penalty.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.solvers.candidates import Candidates
 from hsiclasso.solvers.certificate import certify
-from hsiclasso.solvers.path import Breakpoint, Certificate, SolutionPath, Status
+from hsiclasso.solvers.path import Breakpoint, Certificate, Closed, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
 from hsiclasso.solvers.quadratic import SmallProblem, dual_scale
@@ -73,8 +73,7 @@ class WorkingSet:
         if not self.candidates.n_slots or top == 0:
             return top
         # with the unpenalised features in place, correlations are below the relevance
-        small = self._small(2 * top)
-        self.weights = self.inner(small, self.weights, _INNER * GAP)
+        self._solve_small(2 * top)
         self.candidates.pull_down_to(0.0)
         while True:
             critical = self._critical()
@@ -90,9 +89,7 @@ class WorkingSet:
         dead = np.zeros(self.candidates.penalty.starts.size, dtype=bool)
         for _ in range(_MAX_ROUNDS):
             if self.candidates.n_slots:
-                small = self._small(alpha)
-                self.weights = _without_dust(small, self.inner(small, self.weights, _INNER * GAP))
-                dead |= self._screen(small)
+                dead |= self._screen(self._solve_small(alpha))
             entering = self._violating(alpha, dead)
             if not entering.size:
                 break
@@ -105,15 +102,34 @@ class WorkingSet:
         used = np.flatnonzero(self.weights)
         return self.candidates.features[used], self.weights[used]
 
-    def _small(self, alpha: float) -> SmallProblem:
-        features = self.candidates.features
-        return SmallProblem(
-            np.ascontiguousarray(self.candidates.gram(alpha)),
+    def close(self, features: Iterable[int]) -> None:
+        """Exclude some features from now on."""
+        self.candidates.close(features)
+        self.weights[~self._open] = 0.0
+
+    def reopen(self, features: Iterable[int]) -> None:
+        """Give features that were closed their penalty again."""
+        self.candidates.reopen(features)
+
+    @property
+    def _open(self) -> BoolArray:
+        """Which slots may have a weight: not those of features that were closed."""
+        return np.isfinite(self.candidates.penalty.weights[self.candidates.joined])
+
+    def _solve_small(self, alpha: float) -> SmallProblem:
+        """Solve on the working set; return the problem that was solved."""
+        open_ = np.flatnonzero(self._open)
+        features, gram = self.candidates.features[open_], self.candidates.gram(alpha)
+        small = SmallProblem(
+            np.ascontiguousarray(gram[np.ix_(open_, open_)]),
             self.problem.linear[features],
             self.problem.target_norm2,
             self.penalty.take(features),
             alpha,
         )
+        found = self.inner(small, self.weights[open_], _INNER * GAP)
+        self.weights[open_] = _without_dust(small, found)
+        return small
 
     def _members(self, units: IntArray) -> IntArray:
         """Candidates of some units, unit after unit."""
@@ -167,7 +183,8 @@ class WorkingSet:
         bounds = self.candidates.bounds(self.weights, small.alpha)
         # candidates that were not pulled are feasible at any scale up to 1, by their relevance
         scale = min(dual_scale(penalty, bounds, small.alpha), 1.0)
-        a, c = self.weights, small.correlation(self.weights)
+        a = self.weights[self._open]
+        c = small.correlation(a)
         towards = small.target_norm2 - float(small.linear @ a)
         residual2 = max(towards - float(c @ a), 0.0)
         primal = 0.5 * residual2 + small.alpha * small.penalty.value(a)
@@ -209,8 +226,8 @@ class Recorder:
         dropped = tuple(sorted(before - now))
         self.points.append(Breakpoint(float(alpha), features, weights, joined, dropped))
 
-    def path(self, status: Status) -> SolutionPath:
-        """Return the path of the collected solutions."""
+    def path(self, status: Status, closed: tuple[Closed, ...] = ()) -> SolutionPath:
+        """Return the path of the collected solutions, and what was left out."""
         working = self.working
         if working.certificate.duality_gap > GAP:
             status = Status.STALLED
@@ -221,4 +238,5 @@ class Recorder:
             working.penalty.n_features,
             working.candidates.pulled,
             exact=False,
+            closed=closed,
         )
