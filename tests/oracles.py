@@ -561,3 +561,71 @@ def additive_ridge(grams, Y, ridge):
     n = len(Y)
     residual = np.linalg.solve(sum(grams) + ridge * n * np.eye(n), ridge * n * (Y - Y.mean(axis=0)))
     return [K @ residual / (ridge * n) for K in grams]
+
+
+# ------------------------------------------------------------------------ The permutation null
+
+
+def permuted_statistics(K, L):
+    """<K, L> for every order of the samples of L: n! values."""
+    from itertools import permutations
+
+    orders = np.array(list(permutations(range(len(K)))))
+    return np.einsum("ij,pij->p", K, L[orders[:, :, None], orders[:, None, :]])
+
+
+def rotation_tail(t, lam, mu, n_dimensions):
+    """P(sum_i lam_i R_i >= t), R_i = sum_j mu_j g_ij^2 / sum_j g_ij^2, by the double saddlepoint.
+
+    F(s, x) = N/2 (sum_i (x_i - 1) - s t) - 1/2 sum_ij log(x_i - s lam_i mu_j) is convex. At its
+    minimum, r = sign(s) sqrt(-2F) and u = s sqrt(det F'' / (N/2)^r); the tail is that of a normal
+    variable at r + log(u / r) / r.
+    """
+    from scipy.optimize import minimize
+    from scipy.stats import norm
+
+    N, r = n_dimensions, len(lam)
+    mu = np.append(mu, np.zeros(N - len(mu)))
+    a = np.outer(lam, mu)
+
+    def left(v):
+        return v[1:, None] - v[0] * a
+
+    def function(v):
+        if (left(v) <= 0).any():
+            return np.inf
+        return N / 2 * (v[1:].sum() - r - v[0] * t) - 0.5 * np.log(left(v)).sum()
+
+    def gradient(v):
+        u = 1 / left(v)
+        return np.append(-N / 2 * t + 0.5 * (a * u).sum(), N / 2 - 0.5 * u.sum(axis=1))
+
+    def hessian(v):
+        u2 = 1 / left(v) ** 2
+        H = np.diag(np.append(0.5 * (a**2 * u2).sum(), 0.5 * u2.sum(axis=1)))
+        H[0, 1:] = H[1:, 0] = -0.5 * (a * u2).sum(axis=1)
+        return H
+
+    start = np.append(0.0, np.ones(r))
+    found = minimize(
+        function, start, jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-10}
+    )
+    v = found.x
+    root = np.sign(v[0]) * np.sqrt(-2 * function(v))
+    u = v[0] * np.sqrt(np.linalg.det(hessian(v) / (N / 2)) * N / 2)
+    return norm.sf(root + np.log(u / root) / root)
+
+
+def chi2_tail(t, weights):
+    """P(sum_i w_i g_i^2 >= t) of independent normal g_i, by Imhof's integral (1961)."""
+    from scipy.integrate import quad
+
+    w = np.asarray(weights)
+
+    def integrand(u):
+        angle = 0.5 * np.arctan(w * u).sum() - 0.5 * t * u
+        return np.sin(angle) / (u * np.prod((1 + (w * u) ** 2) ** 0.25))
+
+    ends = np.append(0.0, np.geomspace(0.01, 1e4, 400) / w.max())
+    parts = [quad(integrand, *ends[i : i + 2], limit=500)[0] for i in range(len(ends) - 1)]
+    return 0.5 + np.sum(parts) / np.pi
