@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         RechunkWarning,
     )
+    from hsiclasso.inference import ControlledSelection
     from hsiclasso.kernels import (
         HSIC,
         NHSIC,
@@ -89,6 +90,7 @@ __all__ = [
     "ChunkFailedError",
     "Classes",
     "ConstantFeatureWarning",
+    "ControlledSelection",
     "Counts",
     "Covariates",
     "Delta",
@@ -138,7 +140,16 @@ __all__ = [
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on
 #: first use, so that the command line can answer `--help` without loading scikit-learn.
-_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan")
+_HOMES = (
+    "errors",
+    "data",
+    "kernels",
+    "targets",
+    "selectors",
+    "selectors.cv",
+    "selectors.plan",
+    "inference",
+)
 
 
 def __getattr__(name: str) -> Any:

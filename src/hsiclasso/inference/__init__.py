@@ -1,6 +1,13 @@
-"""Station 7: how sure a finding is. p-values, and their adjustment for many tests."""
+"""Station 7: how sure a finding is, and how many there are."""
 
+from hsiclasso.inference.controlled import ControlledSelection
 from hsiclasso.inference.multiple import adjust
 from hsiclasso.inference.permutation import Spectrum, permutation_moments, permutation_p_value
 
-__all__ = ["Spectrum", "adjust", "permutation_moments", "permutation_p_value"]
+__all__ = [
+    "ControlledSelection",
+    "Spectrum",
+    "adjust",
+    "permutation_moments",
+    "permutation_p_value",
+]

@@ -23,7 +23,13 @@ import numpy as np
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["MIN_SAMPLES", "Spectrum", "permutation_moments", "permutation_p_value"]
+__all__ = [
+    "MIN_SAMPLES",
+    "Spectrum",
+    "permutation_moments",
+    "permutation_p_value",
+    "tail_probability",
+]
 
 #: Fewest samples for which the variance over all permutations has a formula.
 MIN_SAMPLES = 4
@@ -143,11 +149,6 @@ def permutation_p_value(statistic: Any, feature: Spectrum, target: Spectrum, n: 
     >>> bool(np.isclose(p, pearsonr(x[0], y[0]).pvalue, rtol=0.05))
     True
     """
-    from scipy.special import gammaln
-
-    from hsiclasso.inference._tail_loops import upper_tails
-
-    statistic = np.asarray(statistic, dtype=np.float64)
     n = np.asarray(n, dtype=np.float64)
     if np.any(n < MIN_SAMPLES):
         raise InvalidInputError(
@@ -155,6 +156,19 @@ def permutation_p_value(statistic: Any, feature: Spectrum, target: Spectrum, n: 
             f"{MIN_SAMPLES} samples or more: add samples."
         )
     mean, variance = permutation_moments(feature, target, n)
+    return tail_probability(statistic, (mean, variance), feature, target, n)
+
+
+def tail_probability(
+    statistic: Any, moments: tuple[Any, Any], feature: Spectrum, target: Spectrum, n: Any
+) -> Any:
+    """Return the same probability if the null has another mean and variance, shape () or (k,)."""
+    from scipy.special import gammaln
+
+    from hsiclasso.inference._tail_loops import upper_tails
+
+    statistic = np.asarray(statistic, dtype=np.float64)
+    n, (mean, variance) = np.asarray(n, dtype=np.float64), moments
     values = np.atleast_2d(feature.eigenvalues)
     k = max(len(values), statistic.shape[0] if statistic.ndim else 1)
     flat = statistic.reshape(k, -1)

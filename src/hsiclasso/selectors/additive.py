@@ -26,7 +26,7 @@ from hsiclasso.dependence import Scaled
 from hsiclasso.kernels import Factor, Samples
 from hsiclasso.selectors.kernel import SelectedKernel
 
-__all__ = ["AdditiveModel", "Ranking", "fit_additive", "rank_functions"]
+__all__ = ["AdditiveModel", "Ranking", "fit_additive", "least_ridge", "rank_functions"]
 
 #: Penalties rho that are tried, relative to the mean eigenvalue of the kernel matrix over n.
 _RIDGES = np.logspace(-4, 4, 49)
@@ -216,31 +216,51 @@ def _unshrunk(factor: Factor, one: Scaled, epsilon: float) -> FloatArray:
 def _choose_ridge(
     gram: FloatArray, cross: FloatArray, y: FloatArray, n: float, n_removed: int
 ) -> float:
+    """Return the penalty of additive kernel ridge regression, from products of its rows."""
+    eigenvalues, vectors = np.linalg.eigh(gram)
+    eigenvalues = np.maximum(eigenvalues, 0.0)
+    sizes = np.square(y).sum(axis=1)
+    used = sizes > 0
+    if not eigenvalues.sum() > 0 or not used.any():
+        return 1.0
+    # every output counts the same, whatever its unit
+    energies = (np.square(vectors.T @ cross)[:, used] / sizes[used]).sum(axis=1)
+    return least_ridge(eigenvalues, energies, float(used.sum()), n, n_removed)
+
+
+def least_ridge(
+    eigenvalues: FloatArray, energies: FloatArray, size: float, n: float, n_removed: int
+) -> float:
     r"""Return the penalty with the least robust generalised cross-validation score.
 
     With the smoother S, the score is
     :math:`\frac{\|Y - SY\|^2}{(1 - 1.4\,\mathrm{tr} S / n)^2}
     (\gamma + (1 - \gamma)\,\mathrm{tr} S^2 / n)`.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray of shape (r,)
+        Those of the kernel matrix, with a positive sum.
+    energies : ndarray of shape (r,)
+        Squared norm of the products of the response with each of its eigenvectors, times the
+        eigenvalue.
+    size : float
+        Squared norm of the response.
+    n : float
+        Number of samples.
+    n_removed : int
+        Functions that were removed from the response before.
     """
-    eigenvalues, vectors = np.linalg.eigh(gram)
-    eigenvalues = np.maximum(eigenvalues, 0.0)
-    sizes = np.square(y).sum(axis=1)
-    used = sizes > 0
-    scale = eigenvalues.sum() / n**2
-    if not scale > 0 or not used.any():
-        return 1.0
-    # every output counts the same, whatever its unit
-    energies = np.square(vectors.T @ cross)[:, used] / sizes[used]
-    ridges, scores = scale * _RIDGES, []
+    ridges, scores = eigenvalues.sum() / n**2 * _RIDGES, []
     for ridge in ridges:
         shrunk = 1 / (eigenvalues + ridge * n)
-        fit = (energies * (2 * shrunk - eigenvalues * shrunk**2)[:, None]).sum()
+        fit = float(energies @ (2 * shrunk - eigenvalues * shrunk**2))
         kept = eigenvalues * shrunk
         rest = 1 - _PRICE * (kept.sum() + n_removed) / n
         variance = _PLAIN_SHARE + (1 - _PLAIN_SHARE) * (np.square(kept).sum() + n_removed) / n
         # functions with about as many degrees of freedom as samples could fit anything
         enough = rest > _LEAST_REST
-        score = max(used.sum() - fit, 0.0) / rest**2 * variance
+        score = max(size - fit, 0.0) / rest**2 * variance
         scores.append(score if enough else np.inf)
     return float(ridges[int(np.argmin(scores))])
 

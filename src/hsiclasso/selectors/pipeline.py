@@ -55,6 +55,10 @@ class Selection:
     kernel: SelectedKernel
     #: Features that were to be kept.
     kept: IntArray
+    #: What it started from.
+    inputs: Inputs
+    #: The matrix that features were compared with.
+    target: TargetMatrix
     #: The fitted functions of the selected features; None unless the measure is an embedding.
     model: FittedFunctions | None = None
 
@@ -118,7 +122,7 @@ def select(
             result = replace(result, functions=curves_of(model, result.features))
     return Selection(
         result, inputs.features, problem, solved.path, selected, solved.coefficients, kernel,
-        inputs.penalty.kept, model,
+        inputs.penalty.kept, inputs, target, model,
     )  # fmt: skip
 
 

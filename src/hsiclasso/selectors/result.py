@@ -12,6 +12,7 @@ from typing import Any, Literal
 from hsiclasso.errors import require
 from hsiclasso.selectors.summaries import (
     DataSummary,
+    ErrorControl,
     FeatureFunction,
     MethodSummary,
     SolutionSummary,
@@ -199,6 +200,8 @@ class SelectionResult:
         The shape of each dependence, in the order of `features`; only of `EmbeddingLasso`.
     clusters : tuple of Cluster
         For each feature, in the same order, those that were left out because of it.
+    error_control : ErrorControl or None
+        The tests of all candidates, if a `ControlledSelection` bounds the false discoveries.
 
     Examples
     --------
@@ -215,6 +218,7 @@ class SelectionResult:
     path: SolutionPath = field(compare=False)
     functions: tuple[FeatureFunction, ...] = field(default=(), compare=False)
     clusters: tuple[Cluster, ...] = ()
+    error_control: ErrorControl | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -249,6 +253,8 @@ class SelectionResult:
             name: [asdict(item) for item in part] if isinstance(part, tuple) else asdict(part)
             for name, part in made.items()
         }
+        if self.error_control is not None:
+            plain["error_control"] = asdict(self.error_control)
         if self.functions:
             plain["functions"] = [function.to_dict() for function in self.functions]
         return plain

@@ -125,3 +125,63 @@ class FeatureFunction:
         made = asdict(self)
         arrays = {name: getattr(self, name).tolist() for name in ("grid", "values", "spread")}
         return made | arrays
+
+
+@dataclass(frozen=True)
+class CandidateTest:
+    """How sure it is that the target depends on one candidate.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Column of the table; the first of a joint feature.
+    weight : float
+        Weight on the path of the candidates.
+    marginal_p : float
+        p-value of the dependence of the target on this feature, given the covariates if any.
+    conditional_p : float
+        p-value of the dependence given the other candidates too.
+    q_value : float
+        Smallest level at which it is found.
+    found : bool
+        Whether it is found at the level asked for.
+    """
+
+    name: str
+    index: int
+    weight: float
+    marginal_p: float
+    conditional_p: float
+    q_value: float
+    found: bool
+
+    @property
+    def p_value(self) -> float:
+        """The larger p-value."""
+        return max(self.marginal_p, self.conditional_p)
+
+
+@dataclass(frozen=True)
+class ErrorControl:
+    """Which error a selection bounds, and the tests behind it.
+
+    Attributes
+    ----------
+    level : float
+        Bound on the false discovery rate.
+    method : {"bh", "by"}
+        Procedure of Benjamini and Hochberg or of Benjamini and Yekutieli.
+    n_tests : int
+        Features that could have been found: the p-values of those that are no candidates are 1.
+    n_samples : int
+        Samples of the tests: those on which all candidates are observed.
+    candidates : tuple of CandidateTest
+        All candidates, by decreasing weight.
+    """
+
+    level: float
+    method: str
+    n_tests: int
+    n_samples: int
+    candidates: tuple[CandidateTest, ...]

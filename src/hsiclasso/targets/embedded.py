@@ -25,7 +25,7 @@ from hsiclasso.targets.matrix import (
 from hsiclasso.targets.split import dense_rows
 from hsiclasso.targets.values import Values
 
-__all__ = ["embedded_target"]
+__all__ = ["embedded_target", "target_rows"]
 
 #: Norm of the row of numbers, beside rows of the kernel whose norm is 1.
 LINEAR = 0.6
@@ -50,7 +50,7 @@ def embedded_target(
     error : float
         Relative error that rows may have.
     """
-    rows = _rows(matrix, samples, error)
+    rows = target_rows(matrix, samples, error)
     parts = [rows / np.linalg.norm(rows)]
     if isinstance(data, Values) and not data.kernel.of_labels:
         numbers = samples.project(_standardised(data.compared(measure, samples.shares), samples))
@@ -70,8 +70,8 @@ def _standardised(values: FloatArray, samples: Samples) -> FloatArray:
     return np.asarray(np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0))
 
 
-def _rows(matrix: TargetMatrix, samples: Samples, error: float) -> FloatArray:
-    """Return rows F (p, n) with ``F.T @ F`` equal to the matrix."""
+def target_rows(matrix: TargetMatrix, samples: Samples, error: float) -> FloatArray:
+    """Return rows F (p, n) with ``F.T @ F`` equal to the matrix, which has no negative sign."""
     if isinstance(matrix, GriddedTarget):
         matrix = matrix.made
     if isinstance(matrix, FactoredTarget):
@@ -98,6 +98,6 @@ def _rows(matrix: TargetMatrix, samples: Samples, error: float) -> FloatArray:
 
 def _refuse_negative() -> None:
     raise InvalidInputError(
-        "the target's matrix has negative eigenvalues, but a sum of functions can only explain a "
-        "positive semi-definite one: take another affinity, or HSICLasso, which needs no factor."
+        "the target's matrix has negative eigenvalues, but functions and tests need a positive "
+        "semi-definite one: take another affinity, or HSICLasso alone, which needs no factor."
     )

@@ -1,0 +1,105 @@
+"""Tests of the features that a path selected: each alone, and each given the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from hsiclasso._blas import single_threaded_blas
+from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso.dependence import Progress, Scaled
+from hsiclasso.dependence.features import factor_scaled
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.inference.conditional import Examined, Others, conditional_p_value
+from hsiclasso.inference.permutation import Spectrum, permutation_p_value
+from hsiclasso.kernels import Measure, Samples
+from hsiclasso.selectors.pipeline import Selection
+from hsiclasso.targets.embedded import target_rows
+
+__all__ = ["Candidates"]
+
+#: Relative error of the matrices that are tested, far below that of a p-value from draws.
+_MATRIX_ERROR = 1e-4
+#: Fewest samples of a test.
+_LEAST_SAMPLES = 20
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of a path and the target, on the samples on which all of them are known."""
+
+    features: tuple[Examined, ...]
+    #: Rows of the target's matrix, shape (p, n).
+    target: FloatArray
+    samples: Samples
+
+    @classmethod
+    def of(cls, selection: Selection) -> Candidates:
+        """Take the features of a selection, which has no weighted samples."""
+        features, measure = selection.features, selection.problem.measure
+        samples = features.samples
+        scaled = selection.problem.scaled(selection.selected)
+        used = np.ones(samples.n, dtype=bool)
+        for one in scaled:
+            used &= one.samples.shares[0] > 0
+        n = int(np.count_nonzero(used))
+        if n < _LEAST_SAMPLES:
+            missing = "" if used.all() else ", those on which no candidate is missing"
+            raise InvalidInputError(
+                f"n_samples={n}{missing}, but the tests need {_LEAST_SAMPLES} or more: add samples"
+                + (", or fill in missing values." if missing else ".")
+            )
+        covariates = samples.covariates
+        kept = Samples(n, covariates=None if covariates is None else covariates[:, used])
+        target = target_rows(selection.target, samples, features.gram_error)
+        return cls(
+            tuple(_examined(one, used, samples, measure) for one in scaled),
+            kept.remove(target[:, used].copy()),
+            kept,
+        )
+
+    def p_values(
+        self, n_draws: int, rng: np.random.Generator, n_jobs: int | None, progress: Progress | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the marginal and the conditional p-value of each candidate, shapes (m,)."""
+        everything = range(len(self.features))
+        streams = rng.spawn(len(self.features))
+        nothing = Others((), self.samples)
+
+        def test(k: int) -> tuple[float, float]:
+            one, own = self.features[k], streams[k]
+            alone = self._alone(one, nothing, n_draws, own)
+            if len(self.features) == 1:
+                return alone, alone
+            rows = (self.features[j].rows for j in everything if j != k)
+            others = Others(rows, self.samples)
+            return alone, conditional_p_value(one, self.target, others, n_draws, own)
+
+        found = []
+        with single_threaded_blas():
+            workers = Parallel(effective_n_jobs(n_jobs), prefer="threads", return_as="generator")
+            for pair in workers(delayed(test)(k) for k in everything):
+                found.append(pair)
+                if progress is not None:
+                    progress("tests", len(found), len(self.features))
+        pairs = np.array(found).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]
+
+    def _alone(
+        self, one: Examined, nothing: Others, n_draws: int, rng: np.random.Generator
+    ) -> float:
+        """Return the p-value of one feature: by all permutations, unless covariates explain it."""
+        if self.samples.covariates is not None:
+            return conditional_p_value(one, self.target, nothing, n_draws, rng)
+        statistic = float(np.square(one.rows @ self.target.T).sum())
+        spectra = Spectrum.of(one.rows), Spectrum.of(self.target)
+        return float(permutation_p_value(statistic, *spectra, self.samples.n))
+
+
+def _examined(one: Scaled, used: BoolArray, samples: Samples, measure: Measure) -> Examined:
+    """Restrict a feature to the samples that are used."""
+    kept = samples if used.all() else samples.only(used)
+    factor = factor_scaled(replace(one, samples=kept), measure, _MATRIX_ERROR)
+    return Examined(one.z[:, used], factor.rows[:, used], one.kernel.of_labels)
