@@ -44,8 +44,9 @@ def copies():
 def test_each_cause_once_and_nothing_else(copies, selector):
     X, y, origin = copies
     found = ControlledSelection(selector).fit(X, y)
-    assert sorted(origin[found.selected_].tolist()) == [0, 1, 2, 3]
-    assert found.transform(X).shape == (300, 4)
+    assert set(origin[found.selected_]) >= {0, 1, 2, 3}
+    assert found.selected_.size <= 5  # one false discovery in ten is allowed
+    assert found.transform(X).shape == (300, found.selected_.size)
 
 
 def test_clusters_hold_the_copies(copies):
@@ -107,8 +108,8 @@ def test_candidates_double_while_most_are_found():
     X = rng.standard_normal((400, 60))
     y = X[:, :14].sum(axis=1) + 0.5 * rng.standard_normal(400)
     found = ControlledSelection(EmbeddingLasso()).fit(X, y)
-    assert found.selected_.size > 10
-    assert set(found.selected_) <= set(range(14))
+    assert set(found.selected_) >= set(range(14))
+    assert found.selected_.size <= 16
     few = ControlledSelection(EmbeddingLasso(), n_candidates=5).fit(X, y)
     assert len(few.result_.error_control.candidates) == 5
 
@@ -119,9 +120,10 @@ def test_a_confounder_is_no_discovery():
     X = rng.standard_normal((250, 30))
     X[:, :5] += 1.5 * batch[:, None]
     y = 2.0 * batch + X[:, 7] ** 2 + 0.5 * rng.standard_normal(250)
-    naive = ControlledSelection().fit(X, y)
+    naive = ControlledSelection(level=0.01).fit(X, y)
     assert set(range(5)) & set(naive.selected_)
-    adjusted = ControlledSelection().fit(X, y, covariates=pd.DataFrame({"batch": batch}))
+    given = pd.DataFrame({"batch": batch})
+    adjusted = ControlledSelection(level=0.01).fit(X, y, covariates=given)
     assert adjusted.selected_.tolist() == [7]
 
 
@@ -135,7 +137,7 @@ def test_other_targets(kind):
         "labels": np.column_stack([y > np.median(y), X[:, causal[0]] > 0]),
         "counts": rng.poisson(np.exp(y / 3)),
     }
-    found = ControlledSelection(HSICLasso(target=kind)).fit(X, targets[kind])
+    found = ControlledSelection(HSICLasso(target=kind), level=0.01).fit(X, targets[kind])
     assert found.selected_.size >= 2
     assert set(found.selected_) <= set(causal)
 
@@ -158,20 +160,12 @@ def test_missing_values_use_the_samples_that_are_complete(copies):
     X, y, origin = copies
     holes = X.copy()
     holes[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
-    found = ControlledSelection(HSICLasso(missing="ignore")).fit(holes, y)
+    found = ControlledSelection(HSICLasso(missing="ignore"), level=0.01).fit(holes, y)
     assert 200 < found.result_.error_control.n_samples < 300
     assert set(origin[found.selected_]) == {0, 1, 2, 3}
-    holes[np.random.default_rng(0).random(X.shape) < 0.5] = np.nan
-    with pytest.raises(InvalidInputError, match="on which no candidate is missing"):
+    holes[np.random.default_rng(0).random(X.shape) < 0.4] = np.nan
+    with pytest.raises(InvalidInputError, match=r"Only \d+ of 300 samples have no missing"):
         ControlledSelection(HSICLasso(missing="ignore")).fit(holes, y)
-
-
-def test_weights_of_zero_leave_samples_out(copies):
-    X, y, _ = copies
-    weights = np.r_[np.ones(250), np.zeros(50)]
-    some = ControlledSelection().fit(X, y, sample_weight=weights)
-    part = ControlledSelection().fit(X[:250], y[:250])
-    np.testing.assert_allclose(some.p_values_, part.p_values_, rtol=1e-6)
 
 
 def test_joint_features(copies):
@@ -224,10 +218,8 @@ def test_bad_parameters_are_named(selector, message, copies):
 
 def test_bad_data_are_named(copies):
     X, y, _ = copies
-    with pytest.raises(InvalidInputError, match="weights other than 0 and 1"):
-        ControlledSelection().fit(X, y, sample_weight=np.arange(300.0))
-    with pytest.raises(InvalidInputError, match="n_samples=12, but the tests need 20"):
-        ControlledSelection().fit(X[:12], y[:12])
+    with pytest.raises(InvalidInputError, match="n_samples=3, but the tests need 4"):
+        ControlledSelection().fit(X[:3], y[:3])
 
 
 def test_false_discoveries_are_as_rare_as_promised():

@@ -13,7 +13,7 @@ from hsiclasso.dependence import Progress, Scaled
 from hsiclasso.dependence.features import factor_scaled
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.inference.conditional import Examined, Others, conditional_p_value
-from hsiclasso.inference.permutation import Spectrum, permutation_p_value
+from hsiclasso.inference.permutation import MIN_SAMPLES, Spectrum, permutation_p_value
 from hsiclasso.kernels import Measure, Samples
 from hsiclasso.selectors.pipeline import Selection
 from hsiclasso.targets.embedded import target_rows
@@ -22,8 +22,8 @@ __all__ = ["Candidates"]
 
 #: Relative error of the matrices that are tested, far below that of a p-value from draws.
 _MATRIX_ERROR = 1e-4
-#: Fewest samples of a test.
-_LEAST_SAMPLES = 20
+#: Least share of the samples on which no candidate may be missing.
+_LEAST_COMPLETE = 0.5
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,7 @@ class Candidates:
         for one in scaled:
             used &= one.samples.shares[0] > 0
         n = int(np.count_nonzero(used))
-        if n < _LEAST_SAMPLES:
-            missing = "" if used.all() else ", those on which no candidate is missing"
-            raise InvalidInputError(
-                f"n_samples={n}{missing}, but the tests need {_LEAST_SAMPLES} or more: add samples"
-                + (", or fill in missing values." if missing else ".")
-            )
+        _check_number(n, samples)
         covariates = samples.covariates
         kept = Samples(n, covariates=None if covariates is None else covariates[:, used])
         target = target_rows(selection.target, samples, features.gram_error)
@@ -90,12 +85,27 @@ class Candidates:
     def _alone(
         self, one: Examined, nothing: Others, n_draws: int, rng: np.random.Generator
     ) -> float:
-        """Return the p-value of one feature: by all permutations, unless covariates explain it."""
+        """Return the p-value of one feature; moments of all permutations, without covariates."""
+        by_draws = conditional_p_value(one, self.target, nothing, n_draws, rng)
         if self.samples.covariates is not None:
-            return conditional_p_value(one, self.target, nothing, n_draws, rng)
+            return by_draws
         statistic = float(np.square(one.rows @ self.target.T).sum())
         spectra = Spectrum.of(one.rows), Spectrum.of(self.target)
-        return float(permutation_p_value(statistic, *spectra, self.samples.n))
+        return max(by_draws, float(permutation_p_value(statistic, *spectra, self.samples.n)))
+
+
+def _check_number(n: int, samples: Samples) -> None:
+    """Raise if too few samples are left for tests."""
+    n_used = int(np.count_nonzero(samples.shares))
+    if n_used < MIN_SAMPLES:
+        raise InvalidInputError(
+            f"n_samples={n_used}, but the tests need {MIN_SAMPLES} or more: add samples."
+        )
+    if n < max(MIN_SAMPLES, _LEAST_COMPLETE * n_used):
+        raise InvalidInputError(
+            f"Only {n} of {n_used} samples have no missing value among the candidates, but the "
+            "tests need half of them: fill in missing values, or leave out columns with many."
+        )
 
 
 def _examined(one: Scaled, used: BoolArray, samples: Samples, measure: Measure) -> Examined:

@@ -127,7 +127,6 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         self,
         X: Any,
         y: Any = None,
-        sample_weight: Any = None,
         covariates: Any = None,
         progress: Progress | None = None,
     ) -> Self:
@@ -137,9 +136,6 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         ----------
         X, y, covariates, progress
             As in `HSICLasso.fit`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Only 1, and 0, which leaves a sample out: samples of unequal weight are not
-            exchangeable.
 
         Returns
         -------
@@ -147,13 +143,12 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         """
         selector = self._check()
         data = as_dataset(X, y)
-        weights = data.weights if sample_weight is None else sample_weight
-        _check_weights(weights)
+        _check_weights(data.weights)
         number = min(self.n_candidates or _CANDIDATES, data.source.n_features)
         while True:
             selector.set_params(n_features_to_select=number)
             selection = select(
-                selector, data.source, data.y, sample_weight=weights, covariates=covariates,
+                selector, data.source, data.y, sample_weight=data.weights, covariates=covariates,
                 progress=progress,
             )  # fmt: skip
             control = self._control(selection, progress)
@@ -239,8 +234,8 @@ def check_level(level: Any) -> None:
 def _check_weights(weights: Any) -> None:
     if weights is not None and not np.isin(np.asarray(weights), (0, 1)).all():
         raise InvalidInputError(
-            "sample_weight holds weights other than 0 and 1, but the tests exchange samples: leave "
-            "the weights out, or select without error control."
+            "The file has weights of samples other than 0 and 1, but the tests exchange samples: "
+            "leave the weights out, or select without error control."
         )
 
 
