@@ -178,7 +178,10 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
                 f"selector={made!r} has no path of candidates: pass an HSICLasso, NOCCOLasso or "
                 "EmbeddingLasso; StabilitySelection serves any selector."
             )
-        return clone(made).set_params(alpha=None, max_redundancy=self.max_redundancy, fill=False)
+        used = {"alpha": None, "max_redundancy": self.max_redundancy}
+        if "fill" in made.get_params(deep=False):
+            used["fill"] = False
+        return clone(made).set_params(**used)
 
     def _control(self, selection: Selection, progress: Progress | None) -> ErrorControl:
         """Test the candidates."""
