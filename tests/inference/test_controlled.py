@@ -105,11 +105,11 @@ def test_the_answer_depends_on_the_data_only(copies):
 
 def test_candidates_double_while_most_are_found():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 60))
-    y = X[:, :14].sum(axis=1) + 0.5 * rng.standard_normal(400)
+    X = rng.standard_normal((300, 40))
+    y = X[:, :12].sum(axis=1) + 0.5 * rng.standard_normal(300)
     found = ControlledSelection(EmbeddingLasso()).fit(X, y)
-    assert set(found.selected_) >= set(range(14))
-    assert found.selected_.size <= 16
+    assert set(found.selected_) >= set(range(12))
+    assert found.selected_.size <= 14
     few = ControlledSelection(EmbeddingLasso(), n_candidates=5).fit(X, y)
     assert len(few.result_.error_control.candidates) == 5
 
@@ -137,7 +137,7 @@ def test_other_targets(kind):
         "labels": np.column_stack([y > np.median(y), X[:, causal[0]] > 0]),
         "counts": rng.poisson(np.exp(y / 3)),
     }
-    found = ControlledSelection(HSICLasso(target=kind), level=0.01).fit(X, targets[kind])
+    found = ControlledSelection(HSICLasso(target=kind), level=0.05).fit(X, targets[kind])
     assert found.selected_.size >= 2
     assert set(found.selected_) <= set(causal)
 
@@ -151,7 +151,7 @@ def test_columns_of_labels_flags_and_small_integers():
     frame["flag"] = rng.random(n) < 0.3
     frame["snp"] = rng.integers(0, 3, n).astype(np.int8)
     frame["noise"] = pd.Categorical(np.array(list("abcd"))[rng.integers(0, 4, n)])
-    y = (letters == 2) * 2.0 + frame["flag"] * 1.5 + (frame["snp"] == 1) + rng.standard_normal(n)
+    y = (letters == 2) * 2.0 + frame["flag"] * 1.5 + 1.5 * (frame["snp"] == 2) + rng.standard_normal(n)
     found = ControlledSelection().fit(frame, y)
     assert set(found.result_.names) == {"site", "flag", "snp"}
 

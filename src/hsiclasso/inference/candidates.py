@@ -14,9 +14,10 @@ from hsiclasso.dependence.features import factor_scaled
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.inference.conditional import Examined, Others, conditional_p_value
 from hsiclasso.inference.permutation import MIN_SAMPLES, Spectrum, permutation_p_value
-from hsiclasso.kernels import Measure, Samples
-from hsiclasso.selectors.pipeline import Selection
+from hsiclasso.kernels import HSIC, Embedding, Measure, Samples
+from hsiclasso.selectors.pipeline import Selection, target_matrix
 from hsiclasso.targets.embedded import target_rows
+from hsiclasso.targets.matrix import TargetMatrix
 
 __all__ = ["Candidates"]
 
@@ -38,8 +39,8 @@ class Candidates:
     @classmethod
     def of(cls, selection: Selection) -> Candidates:
         """Take the features of a selection, which has no weighted samples."""
-        features, measure = selection.features, selection.problem.measure
-        samples = features.samples
+        features, samples = selection.features, selection.features.samples
+        measure, matrix = _compared(selection)
         scaled = selection.problem.scaled(selection.selected)
         used = np.ones(samples.n, dtype=bool)
         for one in scaled:
@@ -48,7 +49,7 @@ class Candidates:
         _check_number(n, samples)
         covariates = samples.covariates
         kept = Samples(n, covariates=None if covariates is None else covariates[:, used])
-        target = target_rows(selection.target, samples, features.gram_error)
+        target = target_rows(matrix, samples, features.gram_error)
         return cls(
             tuple(_examined(one, used, samples, measure) for one in scaled),
             kept.remove(target[:, used].copy()),
@@ -92,6 +93,19 @@ class Candidates:
         statistic = float(np.square(one.rows @ self.target.T).sum())
         spectra = Spectrum.of(one.rows), Spectrum.of(self.target)
         return max(by_draws, float(permutation_p_value(statistic, *spectra, self.samples.n)))
+
+
+def _compared(selection: Selection) -> tuple[Measure, TargetMatrix]:
+    """Return the measure of the tests, and the target's matrix for it.
+
+    It is that of the selection, but HSIC in place of NOCCO: shrunk eigenvalues let single samples
+    weigh so much that whether two of them coincide decides, and a test finds less.
+    """
+    measure = selection.problem.measure
+    if isinstance(measure, Embedding) or not measure.regularisation:
+        return measure, selection.target
+    plain = HSIC()
+    return plain, target_matrix(replace(selection.inputs, measure=plain))
 
 
 def _check_number(n: int, samples: Samples) -> None:
