@@ -95,7 +95,7 @@ class Values:
             if len(parts) == len(made) == 1:
                 return made[0]
             rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
-            return rows / np.sqrt(len(parts)), sum(error for _, error in made) / len(parts)
+            return rows / np.sqrt(len(parts)), sum(left_out for _, left_out in made) / len(parts)
 
         def make() -> FactoredTarget:
             factor = factor_rows(expand, samples, measure, tighter(error))
