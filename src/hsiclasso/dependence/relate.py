@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 
 #: Number of features whose neighbours are searched for in one pass, as targets of the pass.
 NEIGHBOURS_AT_ONCE = 16
-#: Rows of G that should be asked for together with fewer than so many samples, and with more.
+#: Number of samples that are many, and rows of G to ask for together with fewer, and with more.
 _MANY_SAMPLES, _ROWS_OF_FEW, _ROWS_OF_MANY = 10_000, 16, 4
 #: Relative error of the matrices whose similarity is computed.
 _SIMILARITY_ERROR = 1e-4

@@ -29,7 +29,7 @@ __all__ = ["ChunkResult", "Pass", "StreamedPass"]
 #: A pass over features that are in memory.
 Pass = RelevancePass | ScreeningPass | TabulatedPass
 
-#: Number of columns that are held, at least and for each relevance that will be exact.
+#: Least number of columns that are held, and their number for each relevance that will be exact.
 _LEAST_HELD, _HELD_EACH = 256, 2
 
 

@@ -100,7 +100,7 @@ class TableProducts:
         return out
 
     def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
-        """Put inner products of features `rows` and `cols` where `out` is NaN."""
+        """Write inner products of features `rows` and `cols` where `out` is NaN."""
         missing = np.isnan(out)
         above, beside = self._has_table(rows), self._has_table(cols)
         for i, j, value in self._tabulated(rows, cols, missing & above[:, None] & beside):

@@ -50,7 +50,7 @@ Transform = Literal["auto", "rank", "normal"]
 
 #: The measure that compares values as they are.
 _PLAIN = HSIC()
-#: With at least so many samples, a real target is put on a grid.
+#: With this many samples or more, a real target is put on a grid.
 MANY_SAMPLES = 250_000
 
 
@@ -134,7 +134,7 @@ class Values:
 
 
 def tighter(error: float) -> float:
-    """Return the error allowed to the target's matrix, for it enters every relevance."""
+    """Return the error allowed to the target's matrix: less, because it enters every relevance."""
     return max(0.2 * error, 1e-12)
 
 
