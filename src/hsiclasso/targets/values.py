@@ -135,7 +135,7 @@ class Values:
 
 def tighter(error: float) -> float:
     """Return the error allowed to the target's matrix: less, because it enters every relevance."""
-    return max(0.2 * error, 1e-12)
+    return max(0.05 * error, 1e-12)
 
 
 def check_rank(values: FloatArray, kernel: Kernel) -> None:
