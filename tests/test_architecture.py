@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import hsiclasso
+from hsiclasso import HSICLasso, make_data1
+from hsiclasso.dependence import _grid_loops
 
 ROOT = Path(hsiclasso.__file__).parent
 TESTS = Path(__file__).parent
@@ -101,6 +103,27 @@ def test_functions_take_few_parameters():
         and len(node.args.args) + len(node.args.kwonlyargs) > 10
     ]  # fmt: skip
     assert not many, "\n".join(many)
+
+
+def test_few_calls_from_fit_to_the_hot_loop(monkeypatch):
+    """A reader who follows one column meets select, relate, scan, the runner and the pass."""
+    met = []
+    loop = _grid_loops.sum_on_grid
+
+    def traced(*args):
+        frame, names = sys._getframe(1), []
+        while frame.f_code.co_name != "fit":
+            names.append(frame.f_code.co_name)
+            frame = frame.f_back
+        met.append(names)
+        return loop(*args)
+
+    monkeypatch.setattr(_grid_loops, "sum_on_grid", traced)
+    X, y, _ = make_data1(300, 300, random_state=0)
+    HSICLasso(2, n_jobs=1).fit(X, y)
+    # one more for the call of the loop itself
+    assert met
+    assert max(map(len, met)) + 1 <= 6, met[0]
 
 
 def test_tests_mirror_the_source():

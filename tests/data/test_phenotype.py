@@ -141,7 +141,8 @@ class TestMatching:
     def test_samples_without_identifiers(self, put):
         people = put("p.csv", PEOPLE)
         table = put("t.csv", "a,b\n1,2\n3,4\n5,7\n2,2\n")
-        with pytest.raises(InvalidInputError, match=r"not known how the samples are called.*id='"):
+        said = r"the table has no identifiers of samples.*id='"
+        with pytest.raises(InvalidInputError, match=said):
             read_table(table, "state", phenotype=people)
 
     @pytest.mark.parametrize("corner", ["gene", ""])

@@ -96,8 +96,9 @@ class Screen:
         self.n_looks = 0
         self.strengths = np.zeros(varies.size)
         self._norms = np.zeros(varies.size)
-        #: Looks that are the last of some feature; the look of each feature, and its place in it.
+        #: The looks that are the last one of some feature.
         self._looks: list[_Look] = []
+        #: Number of each feature's last look, and the feature's place in that look.
         self._seen = np.zeros(varies.size, dtype=np.int64)
         self._place = np.zeros(varies.size, dtype=np.int64)
         self._look(self._columns, residual[None], report)
@@ -126,7 +127,7 @@ class Screen:
         self._seen[columns] = len(self._looks)
         self._place[columns] = np.arange(columns.size)
         self._looks.append(_Look(directions, grams))
-        # forget the looks that are the last of no feature
+        # forget looks that are no feature's last one
         used, self._seen = np.unique(self._seen, return_inverse=True)
         self._looks = [self._looks[u] for u in used]
         self.n_looks += columns.size

@@ -148,7 +148,7 @@ relevance_ : ndarray of shape (n_features_in_,)
         return target
 
     def _without_kernel(self) -> str:
-        """Name what makes a kernel of the target meaningless; methods for values alone use none."""
+        """Return what makes a kernel of the target meaningless, in words; "" if nothing does."""
         return "" if self.traits.structured else self.traits.title
 
     def _served(self, target: Prepared) -> Prepared:

@@ -33,8 +33,8 @@ CodeArray = npt.NDArray[np.uint8]
 MAX_STATES = 200
 #: Entries of the table that are cut together.
 _BLOCK = 1 << 20
-#: From how many columns on products are faster than counting, up to how many states of a column,
-#: and below how many samples their counts are exact.
+#: Products are faster than counting for at least this many columns, of at most this many states.
+#: Their counts are exact below this many samples.
 _PRODUCT, _FEW_STATES, _EXACT = 8, 8, 1 << 24
 #: Most states on each side of a product, and most zeros and ones that stand for them.
 _SIDE, _ONES = 1024, 1 << 23

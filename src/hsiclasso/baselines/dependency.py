@@ -59,10 +59,10 @@ def dependency_matrix(
     matrix = np.empty((d, d))
     for start in range(0, d, _STEP):
         stop = min(d, start + _STEP)
-        # what lies above the diagonal is known from below
+        # by symmetry, only entries on and below the diagonal are computed
         part = dependency.block(features[start:], features[start:stop])
         square = part[: stop - start]
-        square[:] = np.tril(square) + np.tril(square, -1).T  # to the last digit
+        square[:] = np.tril(square) + np.tril(square, -1).T  # symmetric to the last digit
         matrix[start:, start:stop] = part
         matrix[start:stop, start:] = part.T
         report("redundancy", stop, d)

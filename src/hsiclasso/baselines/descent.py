@@ -58,8 +58,8 @@ def descend(
     """Solve at falling penalties, each from the solution before; return all solutions.
 
     The path ends at `most` features. If a penalty gives more, penalties between the last two are
-    tried. If several features join at once, the last solution has more. `stop` tells of a solution
-    whether the path ends before it; never before the first.
+    tried. If several features join at once, the last solution has more. The path also ends before
+    the first solution for which ``stop(solution)`` is true, but has one solution at least.
     """
     found: list[Found] = []
     for alpha in alphas:

@@ -84,7 +84,7 @@ class Job:
     n_wanted: int  # features to select
     varies: BoolArray  # (d,), False for constant columns, which are never selected
     traits: Traits
-    report: Report  # told how far long work is
+    report: Report  # called with the progress of long work
     n_threads: int = 1
 
     @property

@@ -9,7 +9,7 @@ from hsiclasso.dependence import Threads
 __all__ = ["Tell", "for_parts"]
 
 Work = Callable[[slice], object]
-#: Told how many items are done, if anybody is.
+#: Called with the number of items done; None if nobody asks for it.
 Tell = Callable[[int], None] | None
 
 

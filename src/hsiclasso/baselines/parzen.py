@@ -47,7 +47,7 @@ Singles = npt.NDArray[np.float32]
 _PER_WIDTH = math.sqrt(0.5 / math.log(2))
 #: Distance between labels at which windows end: see `_parzen_loops`.
 _APART = 8.0
-#: Windows of one sample that are held together, in single numbers: half of a usual cache.
+#: Numbers in the windows of one sample that are held together: half of a usual cache.
 _HELD = 1 << 18
 #: Features that share the windows of others.
 _STEP = 32

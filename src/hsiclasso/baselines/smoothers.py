@@ -72,10 +72,10 @@ def kernel_smoother(column: FloatArray, bandwidth: Bandwidth = "plugin") -> Smoo
     """
     n = column.size
     width = 0.6 * n**-0.2 if isinstance(bandwidth, str) else float(bandwidth)
-    # narrow kernels have long expansions in closed form: the least rank pays many times over
+    # a narrow kernel has a long expansion in closed form; Cholesky's is shorter, and is used often
     kernel, z, ones = Gaussian(width, "cholesky"), column[None].copy(), np.ones((1, n))
     kernel.scale(z, ones)
-    rows = kernel.rows(z, _LEFT, ones[0])[0].copy()  # gives back room that was not needed
+    rows = kernel.rows(z, _LEFT, ones[0])[0].copy()  # a copy without the spare rows
     mass = rows.sum(axis=1) @ rows
     # rows of S sum to 1, and |S|^2 <= |S|_1 |S|_inf: the largest sum of a column of S
     largest = float(((rows @ (1 / mass)) @ rows).max())

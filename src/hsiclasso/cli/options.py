@@ -22,7 +22,7 @@ __all__ = [
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-#: Columns that names of options may take in the help.
+#: Width of the column with the names of options in the help, in letters.
 _NAMES = 28
 _FILE = click.Path(path_type=Path)
 _KINDS = read_names("targets/__init__.py", "TARGETS")

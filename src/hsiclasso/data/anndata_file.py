@@ -82,7 +82,7 @@ class AnnDataFile:
         return "X", "var"
 
     def _holds(self, key: str) -> bool:
-        """Whether there is something other than the mark for nothing."""
+        """Whether a key exists and does not hold AnnData's mark for None."""
         with self.store.open() as root:
             return key in root and root[key].attrs.get("encoding-type") != "null"
 

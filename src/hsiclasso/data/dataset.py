@@ -61,7 +61,8 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
     known, notes = set(names), source.annotations
     here = known | notes.keys()
     if source.ids is not None and roles.id not in here and roles.id in (None, *roles.join_by):
-        roles = replace(roles, id=None, join_by=())  # it is for other files; these ids are known
+        # the table has identifiers already: a column of them is looked for in other files only
+        roles = replace(roles, id=None, join_by=())
     roles = roles.with_id(here)
     for name in roles.others:
         if name in known and name in notes:

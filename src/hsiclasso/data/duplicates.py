@@ -20,7 +20,7 @@ Duplicates = Literal["error", "unique", "mean"]
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Append .1, .2, ... to names that occurred before; the new names are new indeed.
+    """Append .1, .2, ... to names that occurred before, but never make a name that exists.
 
     Examples
     --------

@@ -113,7 +113,7 @@ def describe(phenotype: Phenotype, roles: Roles) -> Described:
 def _match(where: str, source: Source, table: SampleTable) -> IntArray:
     """Return the row of each sample in a file that describes samples, -1 where it has none."""
     if source.ids is None:
-        _refuse_ids(where, source, table, "it is not known how the samples are called")
+        _refuse_ids(where, source, table, "the table has no identifiers of samples")
     own: Sequence[Hashable] = source.ids
     keys: Sequence[Hashable] = table.ids
     families = next(

@@ -100,7 +100,7 @@ def as_phenotype(given: PhenotypeFiles, text: TextFormat) -> Phenotype:
 
 
 def read_phenotype(file: Path, phenotype: Phenotype, roles: Roles) -> SampleTable:
-    """Read one file; `roles` say which columns are labels or to be dropped, and what ids are."""
+    """Read one file; `roles` say which columns hold labels or identifiers, and which to drop."""
     plain = DELIMITERS | dict.fromkeys(_HEADLESS, WHITESPACE)
     packed = {f"{suffix}{end}": sep for suffix, sep in plain.items() for end in COMPRESSED}
     usual, text = by_suffix(file, plain | packed), phenotype.text or TextFormat()

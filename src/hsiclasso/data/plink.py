@@ -79,7 +79,7 @@ class PlinkSource(UniformSource):
         self.ids, self.annotations = people.ids, people.annotations
         self._width = -(-self.n_samples // 4)  # bytes of a variant
         self._check_size()
-        # a reader that is told the numbers reads the other two files no more
+        # with the numbers of samples and variants, the reader need not read the other two files
         self._bed = reader.open_bed(
             self.file, iid_count=self.n_samples, sid_count=self.n_features, skip_format_check=True
         )

@@ -105,7 +105,7 @@ class StandIn(WrappedSource):
         return self._made(columns).read(slice(None))
 
     def _made(self, columns: Columns) -> Source:
-        # any columns will do
+        # the values are made up, so it does not matter which columns they come from
         return self.load(slice(0, as_positions(columns, self.n_features).size))
 
 

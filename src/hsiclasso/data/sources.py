@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-#: Number of rows that are many, and bytes of a page of memory.
+#: An array with more rows than this has many, and bytes of a page of memory.
 _MANY_ROWS, _PAGE = 4096, 4096
 
 

@@ -71,7 +71,7 @@ class Store:
 
 def _open(path: Path) -> Any:
     if path.is_dir():
-        # what is there counts, not what a summary says: parts may be lost
+        # look at the arrays that exist: the store's own list of them may name some that are lost
         return require("zarr", "zarr").open_group(path, mode="r", use_consolidated=False)
     return require("h5py", "hdf5").File(path, "r")
 

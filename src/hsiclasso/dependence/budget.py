@@ -16,11 +16,11 @@ _CHUNK, _HELD, _COLUMNS, _FACTORS = (size * 2**20 for size in (32, 256, 512, 512
 _LEAST_CHUNK, _PARTS = 2**20, 64
 #: Number of chunks that are read ahead of those that threads work on.
 AHEAD = 1
-#: A chunk that is being decoded takes so many times its size.
+#: A chunk takes this many times its size while it is decoded.
 _DECODING = 2
-#: Memory that a thread works in, and that the solver and small things take.
+#: Bytes that a thread works in, and bytes of the solver and of small objects.
 _THREAD_BYTES, _SMALL = 48 * 2**20, 64 * 2**20
-#: Caches are at least so large, and so many rows of factors may be kept beside them.
+#: Least bytes of a cache, and most rows of factors that are kept beside the caches.
 _SMALL_CACHE, _KEPT_ROWS = 32 * 2**20, 2048
 #: Bytes of the results of one feature.
 _RESULT = 64
@@ -97,9 +97,10 @@ class Budget:
 
 
 def _least_limit(beside: int, times: int) -> float:
-    """Return a limit that is enough for `beside` bytes and for chunks, which grow with the limit.
+    """Return the least limit of which one of `times` equal parts is enough for a selection.
 
-    One of `times` parts of the limit is for these; the table takes the others.
+    The table takes the other parts. The selection needs `beside` bytes and a few chunks, whose
+    size grows with the limit.
     """
     chunks = _DECODING * (AHEAD + 2)
     return min(times * (beside + chunks * _CHUNK), beside / (1 / times - chunks / _PARTS))

@@ -26,14 +26,14 @@ __all__ = ["Cluster", "connect"]
 
 #: How often a chunk that fails is tried again.
 _RETRIES = 3
-#: Number of chunks that are submitted for each thread of the cluster.
+#: Number of tasks that are submitted ahead for each thread of the cluster.
 _AHEAD = 3
 #: Most chunks of a task, and fewest tasks for each thread of the cluster.
 _MOST_CHUNKS, _LEAST_TASKS = 3, 8
-#: Number of columns that a chunk may return which does not know what others returned: at least, and
-#: times its share of those that are held in the end.
+#: Most columns that a chunk returns if it does not know what other chunks returned: at least the
+#: first number, or its share of the columns that are held in the end, times the second.
 _LEAST_EACH, _TIMES_SHARE = 32, 8
-#: Seconds until a scheduler must have answered.
+#: Seconds to wait for the answer of a scheduler.
 _PATIENCE = 15
 
 

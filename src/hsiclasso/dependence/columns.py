@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -122,12 +122,15 @@ class DenseColumns:
         c, size = terms.columns.size, terms.n_rows
         both = np.zeros((c, size, rows.width))
         gram = np.zeros((c, size, size) if with_gram else (c, 0, 0))
-        self._multiply(terms, slice(None), Product(rows.dense, rows.root, both, gram))
+        multiply = terms.multiply
+        if multiply is None or self.known is not None:
+            multiply = partial(self._multiply, terms)
+        multiply(slice(None), Product(rows.dense, rows.root, both, gram))
         cross, removed = both[:, :, : -rows.n_removed], both[:, :, -rows.n_removed :]
         if rows.offset.size:
             split = np.zeros((c, size, rows.offset.size))
             none = np.zeros((c, 0, 0))
-            self._multiply(terms, rows.tail, Product(rows.sparse, rows.root, split, none))
+            multiply(rows.tail, Product(rows.sparse, rows.root, split, none))
             # rows are split only if there are no weights: the constant row is then 1 / sqrt(n)
             split += np.sqrt(self.values.shape[1]) * removed[:, :, :1] * rows.offset
             cross = np.concatenate([split, cross], axis=2)
@@ -142,12 +145,9 @@ class DenseColumns:
         )  # fmt: skip
 
     def _multiply(self, terms: Terms, samples: Columns, product: Product) -> None:
-        """Add products of terms on some samples with rows of a target, and with each other."""
+        """Add the products of terms, evaluated run by run, with a target and with each other."""
         from hsiclasso.kernels._products import multiply_terms
 
-        if terms.multiply is not None and self.known is None:
-            terms.multiply(samples, product)
-            return
         every = np.arange(self.values.shape[1])[samples]
         c, step = len(product.out), max(1, _PIECE // (_RUN * max(1, terms.n_rows)))
         for first in range(0, every.size, _RUN):

@@ -60,7 +60,8 @@ class FeatureFunctions:
     def correlations(self, residual: FloatArray, some: IntArray | None = None) -> FloatArray:
         """Return the norm of the products of each feature's rows with those of a residual: (d,).
 
-        Or only those of some features, from their rows, or without them if these are long.
+        If `some` features are given, the norms of these only: from their rows or, with many
+        samples, by relating their columns again, because long rows take too much memory.
         """
         squares, features = self._problem.relevance, self._problem.features
         plain = not features.joint and len(features.kernels) == 1 and not features.least_observed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 
 #: Number of features whose neighbours are searched for in one pass, as targets of the pass.
 NEIGHBOURS_AT_ONCE = 16
-#: Rows of G that should be asked for together with fewer than so many samples, and with more.
+#: Number of samples that are many, and rows of G to ask for together with fewer, and with more.
 _MANY_SAMPLES, _ROWS_OF_FEW, _ROWS_OF_MANY = 10_000, 16, 4
 #: Relative error of the matrices whose similarity is computed.
 _SIMILARITY_ERROR = 1e-4
@@ -108,11 +108,16 @@ def scan(
     n_exact: int, budget: Budget,
 ) -> tuple[Screened, Features]:  # fmt: skip
     """Pass over the table; return the results, and the features with columns that are held."""
+    streamed = None
     if runner.by_chunks or not work.features.source.in_memory:
         streamed = StreamedPass(work, stage, n_exact, budget)
-        return streamed.together(_run(streamed, runner, progress, stage))
-    parts = [Screened.of(part) for part in _run(work, runner, progress, stage)]
-    return Screened.together(parts), work.features
+    unit: Any = streamed or work
+    blocks, name, found = unit.blocks(), stage.partition(" ")[0], []
+    for block, result in zip(blocks, runner.map(unit, blocks), strict=True):
+        found.append(streamed.hold(result) if streamed else Screened.of(result))
+        if progress is not None:
+            progress(name, block.stop, blocks[-1].stop)
+    return Screened.together(found), streamed.held() if streamed else work.features
 
 
 def _products(
@@ -122,17 +127,6 @@ def _products(
     if can_be_packed(features, measure):
         return PackedProducts
     return TableProducts if can_be_tabulated(features, measure) else FactorProducts
-
-
-def _run(work: Any, runner: Runner, progress: Progress | None, stage: str) -> Iterator[Any]:
-    """Run the blocks of a pass over the table, and yield their results."""
-    stage = stage.partition(" ")[0]
-    done, blocks = 0, work.blocks()
-    for part, result in zip(blocks, runner.map(work, blocks), strict=True):
-        yield result
-        done += part.stop - part.start
-        if progress is not None:
-            progress(stage, done, blocks[-1].stop)
 
 
 class Problem:
@@ -183,7 +177,7 @@ class Problem:
         self.columns = ScaledColumns(features, budget)
         self._products = _products(features, measure)(self.columns, measure, budget.n_threads)
         self._entries = Entries(features.n_features)
-        self._sharpen_first(n_exact)
+        self._sharpen(self._largest(n_exact), n_exact)
 
     def sharpen(self, wanted: IntArray) -> bool:
         """Make the relevance of some features exact; return whether any was only a bound."""
@@ -192,16 +186,8 @@ class Problem:
             return False
         # add as many as are exact already: a path that goes far is then solved only a few times
         more = self._largest(int(np.count_nonzero(self.exact)))
-        self._sharpen(np.union1d(bounded, more))
-        self._sharpen_first(1)
+        self._sharpen(np.union1d(bounded, more), 1)
         return True
-
-    def _sharpen_first(self, number: int) -> None:
-        """Make the largest bounds exact, `number` at a time, until the largest value is exact."""
-        while not self.exact.all():
-            self._sharpen(self._largest(number))
-            if self.linear[self.exact].max() >= self.linear[~self.exact].max(initial=-np.inf):
-                return
 
     def _largest(self, number: int) -> IntArray:
         """Return the features with the largest bounds among those that are not exact."""
@@ -210,17 +196,25 @@ class Problem:
             return bounded
         return bounded[np.argpartition(-self.linear[bounded], number)[:number]]
 
-    def _sharpen(self, bounded: IntArray) -> None:
-        """Replace the bounds of some features by their exact relevance."""
-        parts = np.array_split(np.sort(bounded), -(-bounded.size // self._pass.width))
+    def _sharpen(self, bounded: IntArray, number: int) -> None:
+        """Replace the bounds of some features by their exact relevance.
+
+        Then do the same with the largest bounds, `number` at a time, until the largest value is
+        exact.
+        """
 
         def work(part: IntArray) -> PassResult:
             return self._pass.relate_scaled(self.columns(part))
 
-        for part, result in zip(parts, self._threads.map(work, parts), strict=True):
-            self.relevance[part] = self.linear[part] = result.relevance[:, 0]
-            self._error = max(self._error, float(result.error.max()))
-            self.exact[part] = True
+        while bounded.size:
+            parts = np.array_split(np.sort(bounded), -(-bounded.size // self._pass.width))
+            for part, result in zip(parts, self._threads.map(work, parts), strict=True):
+                self.relevance[part] = self.linear[part] = result.relevance[:, 0]
+                self._error = max(self._error, float(result.error.max()))
+                self.exact[part] = True
+            if self.linear[self.exact].max() >= self.linear[~self.exact].max(initial=-np.inf):
+                return
+            bounded = self._largest(number)
 
     @property
     def error(self) -> float:

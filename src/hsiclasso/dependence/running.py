@@ -14,8 +14,8 @@ from hsiclasso.dependence.budget import AHEAD
 
 __all__ = ["Loading", "Runner", "Threads", "in_order"]
 
-#: Number of pieces of each thread after which it is decided whether to read ahead, and the share of
-#: the time that threads must be busy for that not to pay.
+#: Whether to read ahead is decided when each thread has done this many pieces. Reading ahead does
+#: not pay if threads are busy for at least this share of the time.
 _TRIED, _BUSY = 2, 0.6
 
 Piece = TypeVar("Piece")

@@ -42,7 +42,7 @@ _TARGET_SHARE = 0.05
 REACHES = (4.5, 7.0, 10.0, 14.0)
 #: Largest distance between the feature map of a value and its interpolation, and the squared norm
 #: that nodes may leave out, with 1000 samples. They raise the bound of an unrelated feature by some
-#: hundredths; with more samples they have to be smaller for that.
+#: hundredths. With more samples they must be smaller to raise it by no more.
 _GRID_ERROR, _LEFT_OUT = 3e-4, 1e-5
 #: A finer grid takes longer than the relevances that it saves.
 _LEAST_GRID_ERROR = 6e-5

@@ -8,7 +8,6 @@ a chunk is a value: who reads the chunks, and in which order, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -30,7 +29,7 @@ __all__ = ["ChunkResult", "Pass", "StreamedPass"]
 #: A pass over features that are in memory.
 Pass = RelevancePass | ScreeningPass | TabulatedPass
 
-#: Number of columns that are held, at least and for each relevance that will be exact.
+#: Least number of columns that are held, and their number for each relevance that will be exact.
 _LEAST_HELD, _HELD_EACH = 256, 2
 
 
@@ -87,6 +86,9 @@ class StreamedPass:
         self.least_held = -np.inf
         #: Most columns that are held.
         self.n_held = min(most, max(_LEAST_HELD, _HELD_EACH * n_exact)) if n_exact else 0
+        #: Values of the columns that are held, and upper bounds on their relevance.
+        self._held: dict[int, FloatArray] = {}
+        self._bounds: dict[int, float] = {}
 
     def blocks(self) -> list[slice]:
         """Cut the features into chunks, each of which is read at once."""
@@ -173,21 +175,19 @@ class StreamedPass:
         made._work = self._work.on(made.features)
         return made
 
-    def together(self, parts: Iterable[ChunkResult]) -> tuple[Screened, Features]:
-        """Return the results of all chunks, and the features with the columns that are held."""
-        found: list[Screened] = []
-        bounds: dict[int, float] = {}
-        held: dict[int, FloatArray] = {}
-        for part in parts:
-            found.append(part.found)
-            columns = part.columns.tolist()
-            values = dict(zip(columns, part.values, strict=True))
-            bounds |= dict(zip(columns, part.upper.tolist(), strict=True))
-            # forget the others at once, so that memory does not grow with the table
-            best = sorted(bounds, key=bounds.__getitem__, reverse=True)[: self.n_held]
-            held = {j: held[j] if j in held else values[j].copy() for j in best}
-            bounds = {j: bounds[j] for j in best}
-            if best and len(best) == self.n_held:
-                self.least_held = bounds[best[-1]]
-        source = HeldColumns(self.features.source, held)
-        return Screened.together(found), replace(self.features, source=source)
+    def hold(self, chunk: ChunkResult) -> Screened:
+        """Hold the best of the columns so far and of a chunk; return the results of the chunk."""
+        columns = chunk.columns.tolist()
+        values = dict(zip(columns, chunk.values, strict=True))
+        bounds = self._bounds | dict(zip(columns, chunk.upper.tolist(), strict=True))
+        # forget the others at once, so that memory does not grow with the table
+        best = sorted(bounds, key=bounds.__getitem__, reverse=True)[: self.n_held]
+        self._held = {j: self._held[j] if j in self._held else values[j].copy() for j in best}
+        self._bounds = {j: bounds[j] for j in best}
+        if best and len(best) == self.n_held:
+            self.least_held = bounds[best[-1]]
+        return chunk.found
+
+    def held(self) -> Features:
+        """Return the features with the columns that are held."""
+        return replace(self.features, source=HeldColumns(self.features.source, self._held))

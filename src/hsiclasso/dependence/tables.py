@@ -31,7 +31,7 @@ __all__ = [
     "joint_sums",
     "node_norm",
     "table_grid",
-    "table_norm2",
+    "table_product",
 ]
 
 #: A scaled column (n,) with its grid.
@@ -100,7 +100,7 @@ class TableProducts:
         return out
 
     def complete(self, rows: IntArray, cols: IntArray, out: FloatArray) -> None:
-        """Put inner products of features `rows` and `cols` where `out` is NaN."""
+        """Write inner products of features `rows` and `cols` where `out` is NaN."""
         missing = np.isnan(out)
         above, beside = self._has_table(rows), self._has_table(cols)
         for i, j, value in self._tabulated(rows, cols, missing & above[:, None] & beside):
@@ -134,7 +134,8 @@ class TableProducts:
         if not one.varies or grid is None:
             return -1.0, 0.0
         self._grids[feature] = grid
-        norm2 = table_norm2(one.z[0], grid, self._features.samples)
+        column = one.z[0], grid
+        norm2 = table_product(column, column, self._features.samples)
         off = grid.gram_error * self._features.samples.total
         error = float(off / np.sqrt(norm2)) if norm2 > 0 else np.inf
         return (norm2, error) if error <= self._features.gram_error else (-1.0, 0.0)
@@ -169,11 +170,6 @@ def table_grid(kernel: Kernel, z: FloatArray, gram_error: float) -> Grid | None:
     if place == len(REACHES):
         return None
     return kernel.grid(REACHES[place], _ERROR_SHARE * gram_error, _POINTS)
-
-
-def table_norm2(z: FloatArray, grid: Grid, samples: Samples) -> float:
-    """Return the squared norm of the centred Gram matrix of a scaled column (n,)."""
-    return table_product((z, grid), (z, grid), samples)
 
 
 def table_product(left: OnGrid, right: OnGrid, samples: Samples) -> float:

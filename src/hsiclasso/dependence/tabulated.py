@@ -19,7 +19,7 @@ import numpy as np
 from hsiclasso._types import FloatArray
 from hsiclasso.dependence.features import Features
 from hsiclasso.dependence.relevance import PassResult, RelevancePass
-from hsiclasso.dependence.tables import joint_sums, node_norm, table_grid, table_norm2
+from hsiclasso.dependence.tables import joint_sums, node_norm, table_grid, table_product
 from hsiclasso.kernels import Grid
 from hsiclasso.targets.gridded import GriddedTarget
 
@@ -86,6 +86,6 @@ class TabulatedPass:
         centred -= np.outer(grid.rows @ counts, table.sum(axis=0) / samples.total)
         relevance = self.target.scale * line.energy(centred)
         if self.exact.measure.normalised:
-            relevance /= np.sqrt(table_norm2(z, grid, samples))
+            relevance /= np.sqrt(table_product((z, grid), (z, grid), samples))
         result.relevance[place, 0], result.error[place] = relevance, error
         return True

@@ -15,7 +15,7 @@ from typing import Self
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.kernels.base import Kernel, Terms
+from hsiclasso.kernels.base import Kernel
 from hsiclasso.kernels.measures import Measure
 from hsiclasso.kernels.samples import NEGLIGIBLE, Samples
 
@@ -25,7 +25,6 @@ __all__ = [
     "empty_factor",
     "factor_columns",
     "factor_rows",
-    "factor_terms",
     "orthogonal_factors",
 ]
 
@@ -124,7 +123,11 @@ def factor_columns(
     refinement = Refinement(len(z), measure.usual_share(error), error)
     for columns, shares, _ in refinement.rounds():
         for terms in kernel.expand(z, columns, shares * samples.total, samples.shares):
-            factors = factor_terms(terms, samples, measure, error)
+            phi = terms.on(slice(None), slice(None))
+            trace = np.einsum("cri,cri,i->c", phi, phi, samples.shares[0])
+            factors = orthogonal_factors(
+                samples.project(phi), terms.left_out, trace, samples, measure, error
+            )
             for column, factor in zip(terms.columns.tolist(), factors, strict=True):
                 made[column] = factor
                 refinement.errors[column] = factor.error
@@ -158,19 +161,13 @@ def factor_rows(
     return factor
 
 
-def factor_terms(terms: Terms, samples: Samples, measure: Measure, error: float) -> list[Factor]:
-    """Return a factor for each column of some terms, of the smallest rank that `error` allows."""
-    phi = terms.on(slice(None), slice(None))
-    trace = np.einsum("cri,cri,i->c", phi, phi, samples.shares[0])
-    return orthogonal_factors(samples.project(phi), terms.left_out, trace, samples, measure, error)
-
-
 def orthogonal_factors(
     phi: FloatArray, left_out: FloatArray, trace: FloatArray, samples: Samples, measure: Measure,
     error: float,
 ) -> list[Factor]:  # fmt: skip
-    """Make factors with orthogonal rows of projected rows (c, r, n), which are overwritten.
+    """Make factors of the smallest rank that `error` allows, with orthogonal rows.
 
+    They are made of projected rows (c, r, n), which are overwritten.
     `left_out` (c,) is the trace that the rows leave out, and `trace` (c,) the trace of the rows
     before they were projected.
     """

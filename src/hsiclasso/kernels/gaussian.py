@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -264,15 +264,14 @@ class _ClosedForm:
         self, columns: IntArray, lengths: tuple[int, ...]
     ) -> Callable[[slice, Columns, FloatArray], None]:
         """Return the function that evaluates rows, given their number at each width."""
+        if len(lengths) == 1:
+            return partial(self._evaluate, 0, columns)
 
         def evaluate(which: slice, samples: Columns, out: FloatArray) -> None:
-            if len(lengths) == 1:
-                self._evaluate(0, columns[which], samples, out)
-                return
             start = 0
             for width, length in enumerate(lengths):
                 part = np.empty((out.shape[0], length, out.shape[2]))
-                self._evaluate(width, columns[which], samples, part)
+                self._evaluate(width, columns, which, samples, part)
                 out[:, start : start + length] = part
                 start += length
             out /= np.sqrt(len(lengths))
@@ -304,8 +303,10 @@ class _ClosedForm:
             self._gathered[key] = samples, self.scaled[width].take(samples, axis=1)
         return self._gathered[key][1]
 
-    def _evaluate(self, width: int, columns: IntArray, samples: Columns, out: FloatArray) -> None:
-        """Evaluate the first features of some columns at one width: `out` is (c, length, s)."""
+    def _evaluate(
+        self, width: int, columns: IntArray, which: slice, samples: Columns, out: FloatArray
+    ) -> None:
+        """Write the first features of ``columns[which]`` at one width to `out` (c, length, s)."""
         from hsiclasso.kernels._loops import hermite_features, table_features
 
         z, basis = self.scaled[width], self.bases[width]
@@ -313,7 +314,7 @@ class _ClosedForm:
             z, samples = self._gather(width, samples), slice(None)
         start, stop, _ = samples.indices(z.shape[1])
         if self.table:
-            table_features(z, columns, start, stop, REACH, lookup_table(), out)
+            table_features(z, columns[which], start, stop, REACH, lookup_table(), out)
             return
         made = bases()
-        hermite_features(z, columns, start, stop, basis, made.first, made.steps, out)
+        hermite_features(z, columns[which], start, stop, basis, made.first, made.steps, out)

@@ -30,6 +30,7 @@ __all__ = [
     "new_figure",
     "shorten",
     "tidy",
+    "tidy_axes",
     "title",
 ]
 
@@ -60,6 +61,13 @@ def figure_height(n_rows: int) -> float:
 def title(figure: Any, text: str) -> None:
     """Write the title of a figure."""
     figure.suptitle(text, fontsize=TEXT + 2, color=INK)
+
+
+def tidy_axes(ax: Axes | None, size: tuple[float, float], label: str) -> Axes:
+    """Return tidy axes: the given ones, or those of a new figure of this size."""
+    made = new_figure(size).add_subplot() if ax is None else ax
+    tidy(made, label)
+    return made
 
 
 def tidy(ax: Axes, label: str) -> None:

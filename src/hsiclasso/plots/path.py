@@ -52,9 +52,7 @@ def plot_path(
     >>> len(ax.lines)
     4
     """
-    if ax is None:
-        ax = drawing.new_figure((7.5, drawing.figure_height(0))).add_subplot()
-    drawing.tidy(ax, "penalty, decreasing")
+    ax = drawing.tidy_axes(ax, (7.5, drawing.figure_height(0)), "penalty, decreasing")
     ax.set_ylabel("weight", fontsize=TEXT, color=INK)
     if path.entered.size == 0:
         return drawing.empty(ax)

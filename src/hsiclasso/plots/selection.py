@@ -50,9 +50,7 @@ def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
     True
     """
     k = len(result.features)
-    if ax is None:
-        ax = drawing.new_figure((7.0, drawing.figure_height(k))).add_subplot()
-    drawing.tidy(ax, "weight")
+    ax = drawing.tidy_axes(ax, (7.0, drawing.figure_height(k)), "weight")
     if k == 0:
         return drawing.empty(ax)
     weights = [feature.weight for feature in result.features]
@@ -108,9 +106,7 @@ def plot_comparison(
     if isinstance(marked, str):
         raise InvalidInputError(f"marked={marked!r} is one text: pass a list of feature names.")
     names = list(dict.fromkeys(name for result in results.values() for name in result.names))
-    if ax is None:
-        ax = drawing.new_figure((7.0, _comparison_height(len(names), len(results)))).add_subplot()
-    drawing.tidy(ax, "weight")
+    ax = drawing.tidy_axes(ax, (7.0, _comparison_height(len(names), len(results))), "weight")
     if not names:
         return drawing.empty(ax)
     bars = _bars_beside(ax, names, results)

@@ -22,8 +22,9 @@ from hsiclasso.targets import Prepared, Target, Values
 
 __all__ = ["FittedFunctions", "curves_of", "fit_model", "solve_embedding"]
 
-#: The path goes on until it has so many features more than asked for, but not below this share of
-#: the largest penalty, where functions follow the noise. Then the least important are dropped.
+#: The path goes on until it has this many features more than asked for. It does not go below this
+#: share of the largest penalty, because functions follow the noise there. Then the least important
+#: features are dropped.
 _MORE, _LEAST_SHARE = 5, 0.03
 #: Points at which a function is evaluated for its curve.
 _GRID = 101

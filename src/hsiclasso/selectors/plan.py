@@ -24,7 +24,7 @@ __all__ = ["Plan", "plan"]
 
 #: Number of chunks that are tried.
 _TRIED = 3
-#: Of a chunk of a table that must be prepared, columns of so many times its usual size are tried.
+#: Chunks of a table that must be prepared may be large: at most this many usual chunks are tried.
 _MOST_TIMES = 4
 #: Passes that a sum of functions usually takes: the first one, and those with the residual.
 _EMBEDDING_PASSES = 3

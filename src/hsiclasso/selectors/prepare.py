@@ -124,7 +124,8 @@ def prepare(
         by_groups = goal.n_groups is not None
         solver = choose_solver(options.solver, penalty.penalty, by_groups=by_groups)
     n_dropped = source.n_samples - used.n_samples
-    table = source.bytes_to_come if limit is None else table  # what is free then changes, too
+    if limit is None:  # free memory is measured now: count what is not loaded yet
+        table = source.bytes_to_come
     budget = Budget.within(limit, used.n_samples, features.n_features, n_threads, table)
     made_for = None
     if resources.checkpoint is not None:

@@ -38,8 +38,8 @@ from hsiclasso.solvers.solve import Stop
 
 __all__ = ["AdditiveProblem", "AdditiveSolution", "solve_additive"]
 
-#: Penalties of the path: each is this share of the one before, or less, down to the second share,
-#: where few features join; all down to this share of the largest.
+#: Each penalty of the path is the first share of the one before. Where few features join it is
+#: less, but at least the second share. The path ends at the third share of the largest penalty.
 _STEP, _LARGE_STEP, _LEAST_ALPHA = 0.93, 0.75, 1e-2
 #: Relative duality gap at the end of the path, and before it.
 _GAP, _GAP_BEFORE = 1e-10, 1e-5

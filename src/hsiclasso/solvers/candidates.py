@@ -205,7 +205,11 @@ class Candidates:
             behind = behind[np.argsort(self._known[behind], kind="stable")]
         while behind.size:
             cut = self._cut(behind)
-            self._ask(behind[:cut])
+            some, total = behind[:cut], self.n_slots
+            first = int(self._known[some].min())
+            columns = self.order[self._joined[first:total]]
+            self._rows[some, first:total] = self._problem.block(self.order[some], columns)
+            self._known[some] = total
             behind = behind[cut:]
 
     def _cut(self, behind: IntArray) -> int:
@@ -221,13 +225,6 @@ class Candidates:
         saved = np.arange(behind.size, 0, -1) * (known - known[0])
         best = int(saved.argmax())
         return best if saved[best] > _SPLIT else behind.size
-
-    def _ask(self, candidates: IntArray) -> None:
-        first, total = int(self._known[candidates].min()), self.n_slots
-        missing = self.order[self._joined[first:total]]
-        block = self._problem.block(self.order[candidates], missing)
-        self._rows[candidates, first:total] = block
-        self._known[candidates] = total
 
     def gram(self, alpha: float) -> FloatArray:
         """Return G among all features that ever joined, with the ridge part at a penalty."""

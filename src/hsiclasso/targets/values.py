@@ -50,7 +50,7 @@ Transform = Literal["auto", "rank", "normal"]
 
 #: The measure that compares values as they are.
 _PLAIN = HSIC()
-#: With at least so many samples, a real target is put on a grid.
+#: With this many samples or more, a real target is put on a grid.
 MANY_SAMPLES = 250_000
 
 
@@ -95,7 +95,7 @@ class Values:
             if len(parts) == len(made) == 1:
                 return made[0]
             rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
-            return rows / np.sqrt(len(parts)), sum(error for _, error in made) / len(parts)
+            return rows / np.sqrt(len(parts)), sum(left_out for _, left_out in made) / len(parts)
 
         def make() -> FactoredTarget:
             factor = factor_rows(expand, samples, measure, tighter(error))
@@ -134,8 +134,8 @@ class Values:
 
 
 def tighter(error: float) -> float:
-    """Return the error allowed to the target's matrix, for it enters every relevance."""
-    return max(0.2 * error, 1e-12)
+    """Return the error allowed to the target's matrix: less, because it enters every relevance."""
+    return max(0.05 * error, 1e-12)
 
 
 def check_rank(values: FloatArray, kernel: Kernel) -> None:
