@@ -47,6 +47,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     shared: dict[str, Any] = {
         "n_features_to_select": chosen["n_features"],
         "alpha": _alpha(chosen["alpha"]),
+        "max_redundancy": _number(chosen["max_redundancy"]),
         "kernel": _kernels(chosen["kernel"]),
         "target": make_target(chosen),
         "penalty": _penalty(chosen),
@@ -65,11 +66,16 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     if method == "embedding":
         if chosen["solver"] != "auto":
             raise InvalidInputError("--solver has no meaning for --method embedding: leave it out.")
+        if chosen["no_fill"]:
+            raise InvalidInputError(
+                "--no-fill has no meaning for --method embedding, which never fills: leave it out."
+            )
         selector = EmbeddingLasso(epsilon="auto" if epsilon is None else epsilon, **shared)
     else:
         given = {"--epsilon": ("epsilon", epsilon)}
         measure = _set(as_measure(method), given, f"--method {method}")
-        selector = HSICLasso(measure=measure, solver=chosen["solver"], **shared)
+        fill = not chosen["no_fill"]
+        selector = HSICLasso(measure=measure, fill=fill, solver=chosen["solver"], **shared)
     check_options(selector)
     return selector
 

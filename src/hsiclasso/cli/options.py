@@ -218,10 +218,20 @@ _WORK = (
         help="Penalty at which to stop instead: a number; a share of the largest penalty, such as "
         "ratio:0.1; or aic or bic, an information criterion that chooses it.",
     ),
+    _size(
+        "--no-fill", is_flag=True,
+        help="Select fewer features if the path ends before the number asked for. Otherwise "
+        "relevant features unlike those on the path make up the number, with weight 0.",
+    ),
     _size("--n-groups", type=int, help="Number of groups to select, with --groups."),
     _penalty("--keep", multiple=True, metavar="NAME", help="Column to select always; repeatable."),
     _penalty(
         "--exclude", multiple=True, metavar="NAME", help="Column to select never; repeatable."
+    ),
+    _penalty(
+        "--max-redundancy", metavar="SIMILARITY", default="auto", show_default=True,
+        help="Leave out features that are more similar than this to a selected one, between 0 and "
+        "1; 1 leaves nothing out, as in the paper.",
     ),
     _penalty(
         "--groups", type=_FILE,

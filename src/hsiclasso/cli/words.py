@@ -21,8 +21,8 @@ _OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         "alpha", "kernel", "penalty", "keep", "exclude", "joint", "groups", "missing", "solver",
-        "gram_error", "n_jobs", "l1_ratio", "n_groups", "min_observed", "epsilon", "beta",
-        "transform", "outputs", "weights", "drop", "category", "id", "duplicates", "sep",
+        "max_redundancy", "gram_error", "n_jobs", "l1_ratio", "n_groups", "min_observed",
+        "epsilon", "beta", "transform", "outputs", "weights", "drop", "category", "id", "duplicates", "sep",
         "decimal", "encoding", "comment",
     )
 }  # fmt: skip

@@ -246,7 +246,12 @@ class Problem:
         return self.columns(wanted)
 
     def nearest(
-        self, wanted: IntArray, number: int, progress: Progress | None = None
+        self,
+        wanted: IntArray,
+        number: int,
+        progress: Progress | None = None,
+        *,
+        least: float = np.inf,
     ) -> list[list[tuple[int, float]]]:
         r"""Find the features of the table that are most similar to each wanted feature.
 
@@ -254,10 +259,19 @@ class Problem:
         most 1e-4. Another pass over the table compares every feature with the wanted ones. It
         takes as long as the pass for a target with about eight rows for each wanted feature.
 
+        Parameters
+        ----------
+        wanted : ndarray of int
+        number : int
+            Number of others for each of them.
+        progress : callable, optional
+        least : float, default=inf
+            Others that are more similar than this are found too, however many there are.
+
         Returns
         -------
         list of list of (int, float)
-            For each wanted feature, `number` others with their similarities, most similar first.
+            For each wanted feature, the others with their similarities, most similar first.
         """
         neighbours: list[list[tuple[int, float]]] = []
         for start in range(0, wanted.size, NEIGHBOURS_AT_ONCE):
@@ -265,7 +279,8 @@ class Problem:
             for k, row in zip(some.tolist(), self._similarity(some, progress).T, strict=True):
                 row[k] = -np.inf
                 # ties go to the feature that comes first
-                near = np.argsort(-row, kind="stable")[: min(number, row.size - 1)]
+                found = max(number, int(np.count_nonzero(row > least)))
+                near = np.argsort(-row, kind="stable")[: min(found, row.size - 1)]
                 neighbours.append([(int(j), float(row[j])) for j in near])
         return neighbours
 

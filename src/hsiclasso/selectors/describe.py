@@ -7,12 +7,14 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from hsiclasso._types import BoolArray, IntArray
+from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence import Features, Problem, Progress
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning, FewObservedWarning
 from hsiclasso.selectors.prepare import Inputs
 from hsiclasso.selectors.result import (
+    Cluster,
     DataSummary,
+    Member,
     MethodSummary,
     Neighbour,
     Origin,
@@ -24,34 +26,34 @@ from hsiclasso.selectors.result import (
 from hsiclasso.selectors.search import Goal, Solved
 from hsiclasso.solvers import SolutionPath, Status
 
-__all__ = ["describe", "find_neighbours", "warn_of_end", "warn_of_useless"]
+__all__ = ["describe", "find_similar", "warn_of_end", "warn_of_useless"]
 
 #: Frames between a warning and the user's call of `fit`.
 _STACK = 4
 
 
-def find_neighbours(
-    problem: Problem, selected: IntArray, number: int, progress: Progress | None
-) -> list[tuple[Neighbour, ...]]:
-    """Nearest neighbours of each selected feature, by one more pass over the table."""
+#: Features that are similar to each selected one, most similar first.
+Similar = list[list[tuple[int, float]]]
+
+
+def find_similar(
+    problem: Problem, selected: IntArray, number: int, cap: float, progress: Progress | None
+) -> Similar:
+    """Find the nearest features of each selected one, and those above the cap, by one more pass."""
     if not (number and selected.size):
-        return [()] * selected.size
-    features = problem.features
-    return [
-        tuple(Neighbour(features.name(k), int(features.first[k]), value) for k, value in found)
-        for found in problem.nearest(selected, number, progress)
-    ]
+        return [[] for _ in selected]
+    return problem.nearest(selected, number, progress, least=cap if cap < 1 else np.inf)
 
 
 def describe(
-    inputs: Inputs, problem: Problem, solved: Solved, neighbours: list[tuple[Neighbour, ...]],
+    inputs: Inputs, problem: Problem, solved: Solved, similar: Similar, n_neighbors: int,
     useless: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> SelectionResult:  # fmt: skip
     """Gather what is told about a selection."""
     features, goal, samples = inputs.features, inputs.goal, inputs.features.samples
     path = solved.path
     return SelectionResult(
-        features=_selected_features(inputs, problem, solved, neighbours),
+        features=_selected_features(inputs, problem, solved, similar, n_neighbors),
         groups=_selected_groups(inputs, solved),
         method=MethodSummary(
             name=inputs.measure.title,
@@ -74,11 +76,12 @@ def describe(
             n_requested=None if goal.criterion else goal.n_features,
         ),
         path=path.renumbered(features.first, features.source.n_features),
+        clusters=_clusters(problem, solved, similar, inputs.cap),
     )
 
 
 def _selected_features(
-    inputs: Inputs, problem: Problem, solved: Solved, neighbours: list[tuple[Neighbour, ...]]
+    inputs: Inputs, problem: Problem, solved: Solved, similar: Similar, n_neighbors: int
 ) -> tuple[SelectedFeature, ...]:
     features, labels = inputs.features, inputs.penalty.labels
     weights = solved.coefficients
@@ -96,15 +99,66 @@ def _selected_features(
             weight=float(weights[k]),
             share=abs(float(weights[k])) / total,
             relevance=float(problem.relevance[k]),
-            neighbours=near,
+            neighbours=tuple(
+                Neighbour(features.name(j), int(features.first[j]), value)
+                for j, value in near[:n_neighbors]
+            ),
             origin=origin(k),
             group=None if labels is None else str(labels[k]),
             n_observed=int(problem.observed[k]),
             columns=tuple(features.source.name(int(j)) for j in features.columns_of(k)),
             info={} if k in features.joint else features.source.column_info(int(features.first[k])),
         )
-        for k, near in zip(solved.selected.tolist(), neighbours, strict=True)
+        for k, near in zip(solved.selected.tolist(), similar, strict=True)
     )
+
+
+def _clusters(
+    problem: Problem, solved: Solved, similar: Similar, cap: float
+) -> tuple[Cluster, ...]:
+    """List for each selected feature those that the path left out, and all that a pass found.
+
+    A feature is listed once. If the path left it out because of a feature that is not selected in
+    the end, it belongs to the selected feature that is most similar to it, unless none is.
+    """
+    features, selected = problem.features, solved.selected.tolist()
+    if cap >= 1:
+        return tuple(Cluster(features.name(k), int(features.first[k])) for k in selected)
+    best = {
+        one.feature: (one.similarity, one.representative)
+        for one in solved.path.closed
+        if one.representative in selected
+    }
+    orphans = [one.feature for one in solved.path.closed if one.feature not in best]
+    for k, values in zip(orphans, _similarity(problem, orphans, solved.selected), strict=True):
+        best[k] = max(zip(values.tolist(), selected, strict=True), default=(0.0, -1))
+    for representative, near in zip(selected, similar, strict=True):
+        for k, value in near:
+            best[k] = max(best.get(k, (0.0, -1)), (value, representative))
+    members: dict[int, list[tuple[float, int]]] = {k: [] for k in selected}
+    for k, (value, representative) in best.items():
+        if value > cap and k not in members:
+            members[representative].append((-value, k))
+    return tuple(
+        Cluster(
+            features.name(k),
+            int(features.first[k]),
+            tuple(
+                Member(features.name(j), int(features.first[j]), -value)
+                for value, j in sorted(members[k])
+            ),
+        )
+        for k in selected
+    )
+
+
+def _similarity(problem: Problem, some: list[int], others: IntArray) -> FloatArray:
+    """Return the similarities (m, s) of some features with others."""
+    rows = np.array(some, dtype=np.int64)
+    if not rows.size:
+        return np.zeros((0, others.size))
+    norms2 = np.outer(problem.diagonal(rows), problem.diagonal(others))
+    return np.asarray(problem.block(rows, others) / np.sqrt(norms2))
 
 
 def _selected_groups(inputs: Inputs, solved: Solved) -> tuple[SelectedGroup, ...]:
@@ -166,8 +220,8 @@ def _sentence(path: SolutionPath, goal: Goal, solved: Solved) -> str:
     wanted = None if goal.criterion else goal.n_features
     found = f"{n_selected} feature{'' if n_selected == 1 else 's'} selected"
     asked = f" of {wanted} asked for" if wanted is not None and n_selected < wanted else ""
-    last, them = ("one has", "it") if n_filled == 1 else (f"{n_filled} have", "them")
-    filled = f" The last {last} weight 0: an elastic net chose {them}." if n_filled else ""
+    last = "one has" if n_filled == 1 else f"{n_filled} have"
+    filled = f" The last {last} weight 0: relevant, and unlike the others." if n_filled else ""
     on_path = n_selected + solved.n_dropped
     dropped = f" Of {on_path} features of the path, the least important were dropped."
     more = filled + (dropped if solved.n_dropped else "")

@@ -47,6 +47,7 @@ def solve_embedding(
         stop,
         alpha_ratio=goal.alpha_ratio or 0.0,
         spare=(spare, _LEAST_SHARE),
+        cap=inputs.cap,
         report=report,
     )
     features = np.union1d(solution.features, kept).astype(np.int64)

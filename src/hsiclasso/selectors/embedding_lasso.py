@@ -125,12 +125,15 @@ class EmbeddingLasso(LassoSelector):
 
     #: The solver has no choice.
     solver: ClassVar[str] = "auto"
+    #: The path goes on to a hundredth of the largest penalty; nothing makes up a number.
+    fill: ClassVar[bool] = False
 
     def __init__(
         self,
         n_features_to_select: int | None = None,
         *,
         alpha: Any = None,
+        max_redundancy: Any = "auto",
         epsilon: float | Literal["auto"] = "auto",
         kernel: Any = "auto",
         target: Any = "auto",
@@ -147,6 +150,7 @@ class EmbeddingLasso(LassoSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
+        self.max_redundancy = max_redundancy
         self.epsilon = epsilon
         self.kernel = kernel
         self.target = target

@@ -169,14 +169,16 @@ class LassoSelector(ColumnSelector):
                 f"size={size}, but {most} features were selected, of which {kept.size} are "
                 f"always kept: ask for {least} to {most}, or fit again with more."
             )
-        if size == most or size >= self.result_.n_on_path:
-            return self._columns(selected[:size])
+        if size == most:
+            return self._columns(selected)
         if not path.exact:
             raise InvalidInputError(
                 f"solver={self.result_.method.solver!r} follows no exact path: fit again with "
                 f"n_features_to_select={size}."
             )
-        return self._columns(path.selected_of_size(size, kept))
+        found = path.selected_of_size(size, kept)
+        # the path never has so many: its end has all that a positive weight could use
+        return self._columns(selected[:size] if found is None else found)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the objects, as in ``target__transform="rank"``."""
@@ -313,6 +315,8 @@ class HSICLasso(LassoSelector):
         n_features_to_select: int | None = None,
         *,
         alpha: Any = None,
+        max_redundancy: Any = "auto",
+        fill: bool = True,
         measure: Any = "hsic",
         kernel: Any = "auto",
         target: Any = "auto",
@@ -330,6 +334,8 @@ class HSICLasso(LassoSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
+        self.max_redundancy = max_redundancy
+        self.fill = fill
         self.measure = measure
         self.kernel = kernel
         self.target = target

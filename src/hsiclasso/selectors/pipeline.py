@@ -16,11 +16,12 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import HSIC, Embedding
 from hsiclasso.selectors.describe import (
     describe,
-    find_neighbours,
+    find_similar,
     warn_of_end,
     warn_of_useless,
 )
 from hsiclasso.selectors.embedding import FittedFunctions, curves_of, fit_model, solve_embedding
+from hsiclasso.selectors.filling import fill
 from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
 from hsiclasso.selectors.prepare import Inputs, Options, prepare
 from hsiclasso.selectors.result import SelectionResult
@@ -112,8 +113,9 @@ def select(
             functions = FeatureFunctions(problem, target.whole[0], progress)
         solved = _solve(inputs, problem, functions, progress)
         selected, weights = solved.selected, solved.coefficients[solved.selected]
-        neighbours = find_neighbours(problem, selected, options.n_neighbors, progress)
-        result = describe(inputs, problem, solved, neighbours, useless)
+        n_neighbors = options.n_neighbors
+        similar = find_similar(problem, selected, n_neighbors, inputs.cap, progress)
+        result = describe(inputs, problem, solved, similar, n_neighbors, useless)
         warn_of_end(result, solved.path)
         kernel = _learn(problem, selected, weights if functions is None else np.ones(selected.size))
         model = None
@@ -167,12 +169,15 @@ def _solve(
         problem,
         _scaled(inputs.penalty.penalty, problem),
         inputs.solver,
+        cap=inputs.cap,
         n_samples=inputs.features.samples.total,
         report=report,
     )
     path = search.path(goal)
     on_path = by_weight(path, inputs.penalty.kept, goal.n_features)
-    filled = search.fill(path, on_path, goal)
+    filled = on_path[:0]
+    if inputs.fill:
+        filled = fill(problem, inputs.penalty.penalty, path, on_path, goal)
     selected = np.append(on_path, filled)
     # of a group that was cut to the number asked for, or of ties, some may not be selected
     coefficients = np.zeros(problem.features.n_features)

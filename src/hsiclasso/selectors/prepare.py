@@ -9,7 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from hsiclasso import __version__
-from hsiclasso._checks import check_choice, check_count, check_whole, is_number
+from hsiclasso._checks import check_choice, check_count, check_flag, check_whole, is_number
 from hsiclasso._types import FloatArray
 from hsiclasso.data import RowSubset, Source
 from hsiclasso.data.fingerprint import hash_of
@@ -20,6 +20,7 @@ from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covar
 from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
+from hsiclasso.selectors.redundancy import check_redundancy, resolve_redundancy
 from hsiclasso.selectors.resources import as_resources
 from hsiclasso.selectors.search import Goal, check_alpha, resolve_goal
 from hsiclasso.solvers import SOLVERS, Penalty, choose_solver
@@ -33,6 +34,8 @@ class Options(Protocol):
 
     n_features_to_select: Any
     alpha: Any
+    max_redundancy: Any
+    fill: Any
     measure: Any
     kernel: Any
     target: Any
@@ -63,6 +66,10 @@ class Inputs:
     penalty: ResolvedPenalty
     #: Where the path ends.
     goal: Goal
+    #: Largest similarity of two features of the path; 1 leaves nothing out.
+    cap: float
+    #: Whether to make up the number of features if the path ends before it.
+    fill: bool
     solver: str
     #: Number of samples that are not used.
     n_dropped: int
@@ -75,6 +82,8 @@ def check_options(options: Options) -> None:
     """Raise if a parameter breaks its rule, whatever the table."""
     check_count("n_features_to_select", options.n_features_to_select, least=1)
     check_alpha(options.alpha)
+    check_redundancy(options.max_redundancy)
+    check_flag("fill", options.fill)
     as_measure(options.measure)
     check_kernel(options.kernel)
     as_target(options.target)
@@ -117,6 +126,7 @@ def prepare(
     subtract = bool(known.names) and asked.method == "subtract"
     of_labels = isinstance(target.data, Values) and target.data.kernel.of_labels
     measure = as_measure(options.measure).suited(to_labels=of_labels)
+    cap = resolve_redundancy(options.max_redundancy, measure, penalty.penalty)
     if isinstance(measure, Embedding):
         _check_embedding(penalty.penalty, goal, subtract=subtract)
         solver = "block descent"
@@ -131,7 +141,8 @@ def prepare(
     if resources.checkpoint is not None:
         made_for = _fingerprints(options, used, y, weights, known)
     return Inputs(
-        features, target, known, subtract, measure, penalty, goal, solver, n_dropped, budget,
+        features, target, known, subtract, measure, penalty, goal, cap, options.fill, solver,
+        n_dropped, budget,
         resources.runner(used, budget.n_threads, made_for),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Following a path to its goal, and filling up the features if it ends earlier."""
+"""Following a path to its goal."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from hsiclasso.selectors.penalties import ResolvedPenalty
 from hsiclasso.solvers import (
     Penalty,
     QuadraticProblem,
-    Ridged,
     SolutionPath,
-    Status,
     Stop,
     largest_alpha,
     solve_path,
@@ -43,8 +41,6 @@ _DEFAULT_FEATURES = 10
 _CRITERION_FEATURES = 50
 #: Penalties among which it chooses if there is no exact path, as shares of the largest one.
 _CRITERION_GRID = np.geomspace(1.0, 1e-3, 50)
-#: Ridge parts that are tried to reach a number of features, relative to the target's norm.
-_FILLING_RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True)
@@ -156,6 +152,8 @@ class Search:
     penalty: Penalty
     #: Name of the solver, never ``"auto"``.
     solver: str
+    #: Largest similarity of two features of the path; 1 leaves nothing out.
+    cap: float
     #: Number of samples in the information criteria.
     n_samples: float
     #: Called with the number of features after every step.
@@ -164,42 +162,22 @@ class Search:
     def path(self, goal: Goal) -> SolutionPath:
         """Follow the path to the goal."""
         if goal.criterion is not None:
-            return self._solve(self.problem, Stop(alpha=self._best_alpha(goal)), report=self.report)
+            return self._solve(Stop(alpha=self._best_alpha(goal)), report=self.report)
         alpha = goal.alpha or 0.0
         if goal.alpha_ratio is not None:
             alpha = goal.alpha_ratio * largest_alpha(self.problem, self.penalty)
         stop = Stop(goal.n_features, goal.n_groups, alpha)
-        return self._solve(self.problem, stop, report=self.report)
+        return self._solve(stop, report=self.report)
 
-    def fill(self, path: SolutionPath, selected: IntArray, goal: Goal) -> IntArray:
-        """Features that make up the number asked for if the path ends before it.
-
-        An elastic net goes on: its ridge part shares weight among similar features, and so selects
-        features that add nothing to those on the path, in the order in which they enter.
-        """
-        lacking = (goal.n_features or 0) - selected.size
-        filling = path.status is Status.PATH_END and goal.criterion is None
-        if lacking <= 0 or not filling or self.penalty.signed:
-            return selected[:0]
-        found = selected[:0]
-        for share in _FILLING_RIDGES:
-            ridged = Ridged(self.problem, share * self.problem.target_norm2)
-            more = self._solve(ridged, Stop(max_features=goal.n_features))
-            entered = more.entered[np.isin(more.entered, more.breakpoints[-1].indices)]
-            found = entered[~np.isin(entered, selected)]
-            if found.size >= lacking:
-                break
-        return found[:lacking]
-
-    def _solve(self, quadratic: QuadraticProblem, stop: Stop, **options: Any) -> SolutionPath:
+    def _solve(self, stop: Stop, **options: Any) -> SolutionPath:
         """Solve, and again if the path came to need a relevance that was only bounded.
 
         Of a feature that never became a candidate, an upper bound on the relevance is all that
         the path and its certificate need.
         """
-        options |= {"solver": self.solver, "at_once": self.problem.rows_at_once}
+        options |= {"solver": self.solver, "at_once": self.problem.rows_at_once, "cap": self.cap}
         while True:
-            path = solve_path(quadratic, self.penalty, stop, **options)
+            path = solve_path(self.problem, self.penalty, stop, **options)
             if not self.problem.sharpen(path.candidates):
                 return path
 
@@ -207,11 +185,11 @@ class Search:
         """Penalty along the path at which the criterion is least."""
         most = goal.n_features or min(_CRITERION_FEATURES, self.penalty.n_features)
         if self.solver == "homotopy":
-            path = self._solve(self.problem, Stop(max_features=most), report=self.report)
+            path = self._solve(Stop(max_features=most), report=self.report)
         else:
             alphas = largest_alpha(self.problem, self.penalty) * _CRITERION_GRID
             stop = Stop(most, goal.n_groups, float(alphas[-1]))
-            path = self._solve(self.problem, stop, alphas=alphas, report=self.report)
+            path = self._solve(stop, alphas=alphas, report=self.report)
         values = information_criterion(
             path, self.problem, self.penalty, self.n_samples, goal.criterion or "bic"
         )

@@ -32,6 +32,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.solvers.additive_units import AdditiveProblem, Units
+from hsiclasso.solvers.distinct import Distinct, refuse_groups, similarity_of_rows
 from hsiclasso.solvers.path import Breakpoint, Certificate, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.solve import Stop
@@ -79,6 +80,7 @@ def solve_additive(
     *,
     alpha_ratio: float = 0.0,
     spare: tuple[int, float] = (0, 0.0),
+    cap: float = 1.0,
     report: Callable[[int], None] | None = None,
 ) -> AdditiveSolution:
     """Follow the path of the additive problem to the first of some stops, and certify its end.
@@ -96,10 +98,17 @@ def solve_additive(
     spare : (int, float), default=(0, 0.0)
         Number of features that the path should have beyond those asked for, as long as the penalty
         is above a share of the largest one.
+    cap : float, default=1.0
+        Largest similarity of two features that may both join, see `hsiclasso.solvers.distinct`.
+        1 leaves nothing out. Groups have none.
     report : callable, optional
         Called with the number of features after every step.
     """
-    follower = _Follower(problem, penalty, stop, spare[0])
+    distinct = None
+    if cap < 1:
+        refuse_groups(penalty, cap)
+        distinct = Distinct(similarity_of_rows(problem), cap, penalty.free.tolist())
+    follower = _Follower(problem, penalty, stop, spare[0], distinct)
     points = [follower.begin()]
     alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
     follower.floor = spare[1] * alpha
@@ -137,7 +146,10 @@ def solve_additive(
 class _Follower:
     """Follows the path: looks for candidates, and lets units enter and leave the working set."""
 
-    def __init__(self, problem: AdditiveProblem, penalty: Penalty, stop: Stop, spare: int) -> None:
+    def __init__(
+        self, problem: AdditiveProblem, penalty: Penalty, stop: Stop, spare: int,
+        distinct: Distinct | None,
+    ) -> None:  # fmt: skip
         self.problem, self.stop, self.spare = problem, stop, spare
         #: Penalty of the current solution, and that above which spare features are wanted.
         self.alpha, self.floor = np.inf, 0.0
@@ -149,6 +161,8 @@ class _Follower:
         #: Correlation of each unit when it was looked at last, and how far the residual had moved.
         self.seen, self.seen_at = np.zeros(self.factor.size), np.zeros(self.factor.size)
         self.candidates = np.zeros(self.factor.size, dtype=bool)
+        #: Features that joined, and those that are left out because of them.
+        self.distinct = distinct
 
     def begin(self) -> Breakpoint:
         """Fit the features without penalty, and find the largest penalty of the others."""
@@ -164,7 +178,7 @@ class _Follower:
         return self.point(alpha)
 
     def solve(self, alpha: float, gap: float) -> None:
-        """Solve among the candidates."""
+        """Solve among the candidates, and close those that are too similar to one that joined."""
         self.alpha = alpha
         self._prune()
         while True:
@@ -174,9 +188,35 @@ class _Follower:
             self._look_at(np.flatnonzero(suspect))
             broken = np.flatnonzero(suspect & (self._ratios(self.seen) > alpha * (1 + _TOLERANCE)))
             if not broken.size:
+                if self._close_similar():
+                    continue
                 return
             excess = self._ratios(self.seen)[broken]
             self._enter(broken[np.argsort(-excess, kind="stable")][:_ENTER])
+
+    def _close_similar(self) -> bool:
+        """Let features that are not zero join, largest part first, or close them.
+
+        Returns whether any was closed. Of two that join between the same two penalties, and are
+        too similar, the one with the larger part closes the other.
+        """
+        if self.distinct is None:
+            return False
+        point, refused = self.point(self.alpha), []
+        for k in point.indices[np.argsort(-point.weights, kind="stable")].tolist():
+            if self.distinct.admit(k):
+                self.distinct.join(k)
+            else:
+                refused.append(k)
+        if refused:  # each feature is a unit by itself
+            closed = self.groups[refused]
+            self.allowed[refused], self.factor[closed], self.candidates[closed] = (
+                False,
+                np.inf,
+                False,
+            )
+            self.units.leave(np.flatnonzero(~np.isin(self.units.numbers, closed)))
+        return bool(refused)
 
     def look_for_candidates(self, alpha: float) -> None:
         """Find features that should be candidates by a pass, and solve again with them."""
@@ -311,8 +351,9 @@ class _Follower:
             status = Status.STALLED
         candidates = np.flatnonzero(self.candidates[self.groups] & self.allowed)
         path = SolutionPath(
-            tuple(points), status, certificate, self.groups.size, candidates, exact=False
-        )
+            tuple(points), status, certificate, self.groups.size, candidates, exact=False,
+            closed=() if self.distinct is None else tuple(self.distinct.closed.values()),
+        )  # fmt: skip
         order = sorted(made)
         return AdditiveSolution(
             path, np.array(order, dtype=np.int64), tuple(made[k] for k in order)

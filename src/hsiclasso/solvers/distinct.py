@@ -22,10 +22,13 @@ from typing import Self
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.solvers.additive_units import AdditiveProblem
 from hsiclasso.solvers.path import Closed
+from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
 
-__all__ = ["Distinct", "Similarity", "similarity_in"]
+__all__ = ["Distinct", "Similarity", "refuse_groups", "similarity_in", "similarity_of_rows"]
 
 #: Similarities of a feature with some others.
 Similarity = Callable[[int, IntArray], FloatArray]
@@ -46,9 +49,41 @@ def similarity_in(problem: QuadraticProblem) -> Similarity:
         one = np.array([feature])
         products = problem.block(one, others)[0]
         norms2 = problem.diagonal(others) * problem.diagonal(one)
-        return np.divide(products, np.sqrt(norms2), out=np.zeros(others.size), where=norms2 > 0)
+        return _cosines(products, norms2)
 
     return similarity
+
+
+def similarity_of_rows(problem: AdditiveProblem) -> Similarity:
+    r"""Return the function that finds similarities in an additive problem.
+
+    There :math:`G_{kl} = \|Q_k^\top Q_l\|_F^2` is the inner product of the matrices
+    :math:`Q_k Q_k^\top`.
+    """
+
+    def similarity(feature: int, others: IntArray) -> FloatArray:
+        first, *rest = problem.factors(np.append(feature, others))
+        products = np.array([np.square(first @ rows.T).sum() for rows in rest])
+        norms2 = np.array([np.square(rows @ rows.T).sum() for rows in rest])
+        norms2 *= np.square(first @ first.T).sum()
+        return _cosines(products, norms2)
+
+    return similarity
+
+
+def _cosines(products: FloatArray, norms2: FloatArray) -> FloatArray:
+    cosines = np.zeros(products.size)
+    np.divide(products, np.sqrt(norms2), out=cosines, where=norms2 > 0)
+    return cosines
+
+
+def refuse_groups(penalty: Penalty, cap: float) -> None:
+    """Raise if a cap is given and features enter in groups."""
+    if penalty.grouped and cap < 1:
+        raise InvalidInputError(
+            f"cap={cap!r}, but groups enter as a whole and cannot leave similar features out: pass "
+            "1, which leaves nothing out."
+        )
 
 
 class Distinct:

@@ -317,7 +317,9 @@ class _Homotopy:
             doubtful = self._doubtful(np.where(refined, -np.inf, joins), reached, batch)
             if not doubtful.size:
                 at_end = reached <= self.alpha_min + self.tie
-                refused = [] if at_end else self._refused(np.flatnonzero(joins >= reached - self.tie))
+                refused = (
+                    [] if at_end else self._refused(np.flatnonzero(joins >= reached - self.tie))
+                )
                 if not refused:
                     break
                 joins[refused] = -np.inf

@@ -176,8 +176,8 @@ class SolutionPath:
             closed=closed,
         )  # fmt: skip
 
-    def selected_of_size(self, size: int, kept: IntArray) -> IntArray:
-        """Return the features where an exact path first has `size` of them.
+    def selected_of_size(self, size: int, kept: IntArray) -> IntArray | None:
+        """Return the features where an exact path first has `size` of them; None if it never has.
 
         The path would have stopped there for that number: at the end of the first segment that has
         it, or in its middle if the segment ends because a feature is dropped.
@@ -200,6 +200,4 @@ class SolutionPath:
             order = np.lexsort((active, -weights[active], ~np.isin(active, kept)))[:size]
             chosen = active[order]
             return chosen[np.lexsort((chosen, -weights[chosen]))]
-        weights, last = self.coefficients(), self.breakpoints[-1]
-        active = np.union1d(last.indices, kept).astype(np.int64)
-        return active[np.lexsort((active, -weights[active]))][:size]
+        return None

@@ -12,9 +12,9 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers.coordinate import coordinate_descent
 from hsiclasso.solvers.dal import dual_augmented_lagrangian
-from hsiclasso.solvers.distinct import Distinct, similarity_in
+from hsiclasso.solvers.distinct import Distinct, refuse_groups, similarity_in
 from hsiclasso.solvers.homotopy import AT_ONCE, nonnegative_lasso_path
-from hsiclasso.solvers.path import SolutionPath, Status
+from hsiclasso.solvers.path import Closed, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
 from hsiclasso.solvers.working import InnerSolver, Recorder, WorkingSet
@@ -152,14 +152,16 @@ def solve_path(
     [0.368, 2.0, 0.735]
     """
     chosen = choose_solver(solver, penalty, by_groups=stop.max_groups is not None)
-    _check(penalty, stop, cap)
+    _check(penalty, stop)
+    refuse_groups(penalty, cap)
     if chosen == "homotopy":
         most = stop.max_features
         return nonnegative_lasso_path(
             problem, penalty, max_features=most, alpha_min=stop.alpha, cap=cap, at_once=at_once,
             report=report,
         )  # fmt: skip
-    distinct, closed = None, ()
+    distinct: Distinct | None = None
+    closed: tuple[Closed, ...] = ()
     if cap < 1 and "homotopy" in _suited(penalty, by_groups=stop.max_groups is not None):
         closed = nonnegative_lasso_path(
             problem, penalty, max_features=stop.max_features, alpha_min=stop.alpha, cap=cap,
@@ -173,12 +175,7 @@ def solve_path(
     return replace(path, closed=closed) if closed else path
 
 
-def _check(penalty: Penalty, stop: Stop, cap: float) -> None:
-    if penalty.grouped and cap < 1:
-        raise InvalidInputError(
-            f"cap={cap!r}, but groups enter as a whole and cannot leave similar features out: pass "
-            "1, which leaves nothing out."
-        )
+def _check(penalty: Penalty, stop: Stop) -> None:
     if penalty.signed and (penalty.free.size or (stop.alpha <= 0 and not stop.counts)):
         raise InvalidInputError(
             "Weights of either sign need a penalty on every feature: give an alpha > 0 and no "

@@ -1,0 +1,39 @@
+"""How similar two features of a path may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hsiclasso._checks import is_number
+from hsiclasso.errors import InvalidInputError
+from hsiclasso.kernels import Measure
+from hsiclasso.solvers import Penalty
+
+__all__ = ["check_redundancy", "resolve_redundancy"]
+
+
+def check_redundancy(value: Any) -> None:
+    """Raise unless a value is a similarity above 0, or ``"auto"``."""
+    if value == "auto" and isinstance(value, str):
+        return
+    if not (is_number(value) and 0 < value <= 1):
+        raise InvalidInputError(
+            f"max_redundancy={value!r}, but the largest similarity of two selected features lies "
+            "above 0 and is at most 1: 1.0 leaves nothing out, 'auto' is the usual value."
+        )
+
+
+def resolve_redundancy(value: Any, measure: Measure, penalty: Penalty) -> float:
+    """Return the cap for a measure and a penalty.
+
+    Groups enter as a whole, and an elastic net is there to let similar features share weight:
+    neither leaves anything out by default.
+    """
+    if value != "auto":
+        if penalty.grouped and value < 1:
+            raise InvalidInputError(
+                f"max_redundancy={value!r}, but GroupLasso selects groups as a whole and cannot "
+                "leave out similar features: pass max_redundancy=1.0 or 'auto'."
+            )
+        return float(value)
+    return 1.0 if penalty.grouped or penalty.ridge else measure.usual_cap
