@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         RechunkWarning,
     )
+    from hsiclasso.inference import HSICScan, HSICTest, SelectByTest, hsic_scan, hsic_test
     from hsiclasso.kernels import (
         HSIC,
         NHSIC,
@@ -103,6 +104,8 @@ __all__ = [
     "GroupLasso",
     "HSICLasso",
     "HSICLassoCV",
+    "HSICScan",
+    "HSICTest",
     "Ignore",
     "InvalidInputError",
     "Labels",
@@ -121,12 +124,15 @@ __all__ = [
     "RechunkWarning",
     "RegularisedLaplacian",
     "Resources",
+    "SelectByTest",
     "SelectedKernel",
     "SelectionResult",
     "Survival",
     "TextFormat",
     "__version__",
     "as_source",
+    "hsic_scan",
+    "hsic_test",
     "make_copies",
     "make_data1",
     "make_data2",
@@ -138,7 +144,16 @@ __all__ = [
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on
 #: first use, so that the command line can answer `--help` without loading scikit-learn.
-_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan")
+_HOMES = (
+    "errors",
+    "data",
+    "kernels",
+    "targets",
+    "selectors",
+    "selectors.cv",
+    "selectors.plan",
+    "inference",
+)
 
 
 def __getattr__(name: str) -> Any:

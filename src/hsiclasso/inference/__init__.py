@@ -1,12 +1,22 @@
-"""Station 7: how sure a finding is. p-values, and their adjustment for many tests."""
+"""Station 7: how sure a finding is: p-values, and their adjustment for many tests."""
 
 from hsiclasso.inference.multiple import adjust
 from hsiclasso.inference.permutation import permutation_p_value
+from hsiclasso.inference.results import FoundFeatures, HSICScan, HSICTest, TestedFeature
+from hsiclasso.inference.scan import hsic_scan, hsic_test
+from hsiclasso.inference.selector import SelectByTest
 from hsiclasso.inference.spectrum import Spectrum, permutation_moments, permutation_skewness
 
 __all__ = [
+    "FoundFeatures",
+    "HSICScan",
+    "HSICTest",
+    "SelectByTest",
     "Spectrum",
+    "TestedFeature",
     "adjust",
+    "hsic_scan",
+    "hsic_test",
     "permutation_moments",
     "permutation_p_value",
     "permutation_skewness",

@@ -33,7 +33,7 @@ __all__ = ["CHECKED", "MIN_SAMPLES", "Spectrum", "permutation_moments", "permuta
 #: Fewest samples for which the variance over all permutations has a formula.
 MIN_SAMPLES = 4
 #: p-values above this are not compared with those of the gamma distribution.
-CHECKED = 0.05
+CHECKED = 0.02
 #: Eigenvalues below this share of the largest are pooled.
 _POOLED = 0.02
 #: A variance is zero if it is below this share of the squared mean.

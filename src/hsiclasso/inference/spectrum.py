@@ -77,7 +77,7 @@ class Spectrum:
         return cls(eigenvalues, trace, norm2, diagonal2, third)
 
 
-def third_sums(rows: FloatArray, gram: FloatArray) -> FloatArray:
+def third_sums(rows: FloatArray, gram: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     r"""Return four sums of third order of :math:`K = F^\top F`.
 
     Parameters
@@ -86,6 +86,8 @@ def third_sums(rows: FloatArray, gram: FloatArray) -> FloatArray:
         Rows F.
     gram : ndarray of shape (r, r) or (k, r, r)
         :math:`F F^\top`.
+    weights : ndarray of shape (n,) or (k, n), optional
+        How often each column of F occurs, also in `gram`.
 
     Returns
     -------
@@ -94,23 +96,32 @@ def third_sums(rows: FloatArray, gram: FloatArray) -> FloatArray:
         :math:`\sum_{ij} k_{ii} k_{ij} k_{jj}`.
     """
     r, n = rows.shape[-2:]
+    times = np.ones(n) if weights is None else weights
     diagonal = np.square(rows).sum(axis=-2)
-    weighted = diagonal[..., None, :] * rows
-    if r * (r + 1) // 2 <= n:  # sum_ij k_ij^3 = sum_abc (sum_i f_ai f_bi f_ci)^2
-        a, b = np.triu_indices(r)
-        pairs = rows[..., a, :] * rows[..., b, :]
-        triples = np.square(pairs @ np.swapaxes(rows, -1, -2)).sum(axis=-1)
-        cubes = triples @ np.where(a == b, 1.0, 2.0)
+    weighted = (times * diagonal)[..., None, :] * rows
+    if r * r <= 6 * n:
+        cubes = _cubes_by_triples(rows, times)
     else:
         matrix = np.swapaxes(rows, -1, -2) @ rows
-        cubes = (matrix**3).sum(axis=(-2, -1))
+        cubes = np.einsum("...ij,...i,...j->...", matrix**3, times, times, optimize=True)
     sums = (
-        (diagonal**3).sum(axis=-1),
+        (times * diagonal**3).sum(axis=-1),
         cubes,
         np.einsum("...ai,...bi,...ab->...", weighted, rows, gram, optimize=True),
         np.square(weighted.sum(axis=-1)).sum(axis=-1),
     )
     return np.stack(sums, axis=-1)
+
+
+def _cubes_by_triples(rows: FloatArray, weights: FloatArray) -> FloatArray:
+    r"""Return :math:`\sum_{ij} k_{ij}^3 = \sum_{abc} (\sum_i f_{ai} f_{bi} f_{ci})^2`."""
+    from hsiclasso.inference._sum_loops import triple_sums
+
+    r, n = rows.shape[-2:]
+    flat = np.ascontiguousarray(rows.reshape(-1, r, n))
+    out = np.empty(len(flat))
+    triple_sums(flat, np.ascontiguousarray(weights.reshape(-1, n)), out)
+    return out.reshape(rows.shape[:-2])
 
 
 def permutation_moments(feature: Spectrum, target: Spectrum, n: Any) -> tuple[Any, Any]:
