@@ -31,7 +31,14 @@ if TYPE_CHECKING:
         MissingExtraError,
         RechunkWarning,
     )
-    from hsiclasso.inference import ControlledSelection
+    from hsiclasso.inference import (
+        ControlledSelection,
+        HSICScan,
+        HSICTest,
+        SelectByTest,
+        hsic_scan,
+        hsic_test,
+    )
     from hsiclasso.kernels import (
         HSIC,
         NHSIC,
@@ -105,6 +112,8 @@ __all__ = [
     "GroupLasso",
     "HSICLasso",
     "HSICLassoCV",
+    "HSICScan",
+    "HSICTest",
     "Ignore",
     "InvalidInputError",
     "Labels",
@@ -123,12 +132,15 @@ __all__ = [
     "RechunkWarning",
     "RegularisedLaplacian",
     "Resources",
+    "SelectByTest",
     "SelectedKernel",
     "SelectionResult",
     "Survival",
     "TextFormat",
     "__version__",
     "as_source",
+    "hsic_scan",
+    "hsic_test",
     "make_copies",
     "make_data1",
     "make_data2",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.inference import Spectrum, permutation_moments, permutation_p_value
+from hsiclasso.inference import (
+    Spectrum,
+    permutation_moments,
+    permutation_p_value,
+    permutation_skewness,
+)
 from hsiclasso.inference.permutation import _POOLED
+from hsiclasso.inference.spectrum import third_sums
 from tests import oracles
 
 
@@ -44,6 +52,20 @@ def test_moments_are_those_of_all_permutations(n, draw, rng):
     mean, variance = permutation_moments(Spectrum.of(f), Spectrum.of(g), n)
     assert mean == pytest.approx(every.mean(), rel=1e-12)
     assert variance == pytest.approx(every.var(), rel=1e-10)
+    skewness = permutation_skewness(Spectrum.of(f), Spectrum.of(g), n)
+    assert skewness == pytest.approx(stats.skew(every), rel=1e-8)
+
+
+@pytest.mark.parametrize(("r", "n"), [(1, 5), (3, 20), (9, 12)])
+def test_third_sums_are_those_of_the_matrix(r, n, rng):
+    rows = rng.normal(size=(2, r, n))
+    found = third_sums(rows, rows @ rows.transpose(0, 2, 1))
+    for F, sums in zip(rows, found, strict=True):
+        K = F.T @ F
+        d = np.diag(K)
+        np.testing.assert_allclose(
+            sums, [(d**3).sum(), (K**3).sum(), d @ np.diag(K @ K), d @ K @ d]
+        )
 
 
 def test_p_values_are_those_of_all_permutations_of_few_samples(rng):
@@ -181,9 +203,26 @@ def test_what_cannot_vary_has_p_value_one(rng):
 
 def test_the_smallest_p_value_is_that_of_one_order():
     one = Spectrum.of(np.array([[-2.0, -1.0, 0.0, 1.0, 2.0]]))
-    assert permutation_p_value(100.0, one, one, 5) == pytest.approx(1 / 120)
+    assert permutation_p_value(100.0, replace(one, third=None), one, 5) == pytest.approx(1 / 120)
     many = without_excess([1.0], 10_000)
     assert 0 < permutation_p_value(1.0, many, many, 10_000) < 1e-300
+
+
+def test_carriers_of_a_rare_allele_and_a_rare_class_meet_by_chance():
+    """Exact: the number of carriers in the class is hypergeometric."""
+    n, carriers, members = 200, 6, 12
+    f, g = np.zeros((2, 1, n))
+    f[0, :carriers], g[0, :members] = 1, 1
+    feature, target = Spectrum.of(f - f.mean()), Spectrum.of(g - g.mean())
+    for met in (2, 3, 4):
+        both = met - carriers * members / n  # the inner product of the centred rows
+        exact = stats.hypergeom(n, carriers, members).sf(met - 1)
+        p = permutation_p_value(both**2, feature, target, n)
+        assert 0.2 * exact < p < exact
+        # rotations alone say far too little
+        blind = permutation_p_value(both**2, replace(feature, third=None), target, n)
+        assert blind < p
+    assert blind < 1e-3 * exact
 
 
 def test_too_few_samples_are_refused():

@@ -144,6 +144,16 @@ class DenseColumns:
             terms.bulk_rank,
         )  # fmt: skip
 
+    def products(self, terms: Terms, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Multiply the terms of complete columns with rows (r, n) and with each other.
+
+        Returns arrays of shapes (c, n_rows, r) and (c, n_rows, n_rows); nothing is centred.
+        """
+        c, size = terms.columns.size, terms.n_rows
+        out, gram = np.zeros((c, size, len(target))), np.zeros((c, size, size))
+        self._multiply(terms, slice(None), Product(target, np.empty(0), out, gram))
+        return out, gram
+
     def _multiply(self, terms: Terms, samples: Columns, product: Product) -> None:
         """Add the products of terms, evaluated run by run, with a target and with each other."""
         from hsiclasso.kernels._products import multiply_terms

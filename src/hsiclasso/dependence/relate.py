@@ -26,7 +26,15 @@ from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import LaplaceTarget, TargetMatrix, together
 
-__all__ = ["NEIGHBOURS_AT_ONCE", "Problem", "Progress", "first_pass", "relate", "scan"]
+__all__ = [
+    "NEIGHBOURS_AT_ONCE",
+    "Problem",
+    "Progress",
+    "each_result",
+    "first_pass",
+    "relate",
+    "scan",
+]
 
 #: Called with the name of the stage, the number of features done and their total number.
 Progress = Callable[[str, int, int], None]
@@ -118,6 +126,17 @@ def scan(
         if progress is not None:
             progress(name, block.stop, blocks[-1].stop)
     return Screened.together(found), streamed.held() if streamed else work.features
+
+
+def each_result(
+    work: Pass, runner: Runner, progress: Progress | None, stage: str, budget: Budget
+) -> Iterator[PassResult]:
+    """Pass over the table and yield the results of each part, in order; none are kept."""
+    run: Any = work
+    if runner.by_chunks or not work.features.source.in_memory:
+        run = StreamedPass(work, stage, 0, budget)
+    for part in _run(run, runner, progress, stage):
+        yield part.found.result if run is not work else Screened.of(part).result
 
 
 def _products(

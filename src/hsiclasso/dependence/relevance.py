@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -80,7 +80,14 @@ class PassResult:
 
 
 class RelevancePass:
-    """Relates blocks of features to a target; an instance can be called from any thread."""
+    """Relates blocks of features to a target; an instance can be called from any thread.
+
+    A subclass may make other numbers of a column than its relevance, `n_targets` of them: it
+    overrides `_by_terms` and `_by_atoms`.
+    """
+
+    #: Whether columns with missing values may become atoms, which forget where values are missing.
+    gaps_as_atoms: ClassVar[bool] = True
 
     def __init__(self, features: Features, target: TargetMatrix, measure: Measure) -> None:
         self.features = features
@@ -206,10 +213,14 @@ class RelevancePass:
         if self.has_levels and source.missing_level is not None:
             calls: Any = source.levels(chosen)
             least = self.features.least_observed
-            observed, genotypes = self.atoms.of_calls(calls, source.missing_level, least)
+            with_gaps = least if self.gaps_as_atoms else 0
+            observed, genotypes = self.atoms.of_calls(calls, source.missing_level, with_gaps)
             self.features.check_observed(observed, self.features.first[numbers[places]])
             result.observed[places] = observed
             yield from ((columns, places[which]) for which, columns in genotypes)
+            if least and not self.gaps_as_atoms:
+                partial = rest[observed < self.samples.n]
+                yield from self._dense(kernel, partial, places, result, numbers, None)
             return
         if self.has_levels:
             codes: Any = source.levels(chosen)
@@ -262,7 +273,8 @@ class RelevancePass:
         few = np.zeros(len(values), dtype=bool)
         if self.target.factored and not self._by_recursion(kernel):
             # with covariates, atoms need complete columns: only then are removed rows orthonormal
-            counted = np.where(gaps, self.samples.covariates is None, kernel.full_rank)
+            known_by_atoms = self.gaps_as_atoms and self.samples.covariates is None
+            counted = np.where(gaps, known_by_atoms, kernel.full_rank)
             few[counted] = few_whole_numbers(values[counted])
         enough = result.observed[places] >= self.features.least_observed
         for which in (few & enough & gaps, few & ~gaps):
@@ -292,8 +304,7 @@ class RelevancePass:
         """Relate columns by their terms; expand again those whose error is too large."""
         if columns.needs_no_terms:
             assert isinstance(columns, AtomColumns)
-            varies, relevance = columns.relevance(kernel, self.measure, self.rows)
-            result.varies[places], result.relevance[places] = varies, relevance
+            result.varies[places], result.relevance[places] = self._by_atoms(kernel, columns)
             return
         varying = np.flatnonzero(columns.scale(kernel))
         result.varies[places[varying]] = True
@@ -318,6 +329,10 @@ class RelevancePass:
                     result.relevance[places[terms.columns]] = relevance
                     result.error[places[terms.columns]] = bounds
             refinement.errors[which] = result.error[places[varying[which]]]
+
+    def _by_atoms(self, kernel: Kernel, columns: AtomColumns) -> tuple[BoolArray, FloatArray]:
+        """Return whether columns vary (k,), and their relevance (k, m), exactly."""
+        return columns.relevance(kernel, self.measure, self.rows)
 
     def _by_terms(
         self, kernel: Kernel, columns: AnyColumns, terms: Terms, total: FloatArray, exact: bool

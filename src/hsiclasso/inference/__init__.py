@@ -2,12 +2,24 @@
 
 from hsiclasso.inference.controlled import ControlledSelection
 from hsiclasso.inference.multiple import adjust
-from hsiclasso.inference.permutation import Spectrum, permutation_moments, permutation_p_value
+from hsiclasso.inference.permutation import permutation_p_value
+from hsiclasso.inference.results import FoundFeatures, HSICScan, HSICTest, TestedFeature
+from hsiclasso.inference.scan import hsic_scan, hsic_test
+from hsiclasso.inference.selector import SelectByTest
+from hsiclasso.inference.spectrum import Spectrum, permutation_moments, permutation_skewness
 
 __all__ = [
     "ControlledSelection",
+    "FoundFeatures",
+    "HSICScan",
+    "HSICTest",
+    "SelectByTest",
     "Spectrum",
+    "TestedFeature",
     "adjust",
+    "hsic_scan",
+    "hsic_test",
     "permutation_moments",
     "permutation_p_value",
+    "permutation_skewness",
 ]

@@ -13,7 +13,7 @@ rows :math:`\Phi` (r x n), :math:`A = \Phi^\top\Phi`.
 4. *Tail*: under the null, t is distributed as :math:`\|\Phi_\pi R^\top\|_F^2`, of which there are
    draws. Three p-values are made of them, and the largest counts. One has the mean and the variance
    of the draws, and the shape that the eigenvalues of A and :math:`R^\top R` give. One, by the
-   Pearson distribution of type III, has their skewness too. If any draw reaches t, their share is
+   gamma distribution, has their skewness too. If any draw reaches t, their share is
    the third. The first is the most precise, but it does not see that single samples may be far out
    in both matrices, as happens with NOCCO: the other two do.
 
@@ -32,10 +32,10 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import ndtri
-from scipy.stats import pearson3, rankdata, skew
+from scipy.stats import rankdata, skew
 
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.inference.permutation import Spectrum, tail_probability
+from hsiclasso.inference.permutation import Spectrum, gamma_tail, rotation_tail
 from hsiclasso.kernels import Samples
 from hsiclasso.selectors.additive import least_ridge
 
@@ -135,11 +135,12 @@ def _upper_tail(
     statistic: float, drawn: FloatArray, shape: tuple[Spectrum, Spectrum], n: int
 ) -> float:
     """Return the probability that a statistic is reached, from draws of it and its shape."""
-    mean, variance = float(drawn.mean()), float(drawn.var(ddof=1))
-    by_shape = float(tail_probability(statistic, (mean, variance), *shape, n))
-    if not variance > 0:
-        return by_shape
-    by_skewness = float(pearson3.sf((statistic - mean) / np.sqrt(variance), skew(drawn)))
+    deviation = float(drawn.std(ddof=1))
+    if not deviation > 0:
+        return 1.0
+    z = np.array([[(statistic - drawn.mean()) / deviation]])
+    by_shape = float(rotation_tail(z, *shape, n)[0, 0])
+    by_skewness = float(gamma_tail(z[0], np.array([skew(drawn)]))[0])
     n_reached = int(np.count_nonzero(drawn >= statistic))
     by_count = (n_reached + 1) / (drawn.size + 1) if n_reached else 0.0
     return max(by_shape, by_skewness, by_count)
