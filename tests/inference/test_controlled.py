@@ -151,7 +151,8 @@ def test_columns_of_labels_flags_and_small_integers():
     frame["flag"] = rng.random(n) < 0.3
     frame["snp"] = rng.integers(0, 3, n).astype(np.int8)
     frame["noise"] = pd.Categorical(np.array(list("abcd"))[rng.integers(0, 4, n)])
-    y = (letters == 2) * 2.0 + frame["flag"] * 1.5 + 1.5 * (frame["snp"] == 2) + rng.standard_normal(n)
+    effect = (letters == 2) * 2.0 + frame["flag"] * 1.5 + 1.5 * (frame["snp"] == 2)
+    y = effect + rng.standard_normal(n)
     found = ControlledSelection().fit(frame, y)
     assert set(found.result_.names) == {"site", "flag", "snp"}
 

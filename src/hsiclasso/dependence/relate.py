@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -132,11 +132,13 @@ def each_result(
     work: Pass, runner: Runner, progress: Progress | None, stage: str, budget: Budget
 ) -> Iterator[PassResult]:
     """Pass over the table and yield the results of each part, in order; none are kept."""
-    run: Any = work
-    if runner.by_chunks or not work.features.source.in_memory:
-        run = StreamedPass(work, stage, 0, budget)
-    for part in _run(run, runner, progress, stage):
-        yield part.found.result if run is not work else Screened.of(part).result
+    streamed = runner.by_chunks or not work.features.source.in_memory
+    unit: Any = StreamedPass(work, stage, 0, budget) if streamed else work
+    blocks, name = unit.blocks(), stage.partition(" ")[0]
+    for block, result in zip(blocks, runner.map(unit, blocks), strict=True):
+        yield Screened.of(result.found if streamed else result).result
+        if progress is not None:
+            progress(name, block.stop, blocks[-1].stop)
 
 
 def _products(

@@ -181,7 +181,8 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         used = {"alpha": None, "max_redundancy": self.max_redundancy}
         if "fill" in made.get_params(deep=False):
             used["fill"] = False
-        return clone(made).set_params(**used)
+        selector: LassoSelector = clone(made).set_params(**used)
+        return selector
 
     def _control(self, selection: Selection, progress: Progress | None) -> ErrorControl:
         """Test the candidates."""
