@@ -561,3 +561,27 @@ def additive_ridge(grams, Y, ridge):
     n = len(Y)
     residual = np.linalg.solve(sum(grams) + ridge * n * np.eye(n), ridge * n * (Y - Y.mean(axis=0)))
     return [K @ residual / (ridge * n) for K in grams]
+
+
+def too_similar(order, S, cap, kept=()):
+    """The first feature of an order that is more similar than the cap to an earlier one, or None.
+
+    S are the similarities of all features; those that are kept come first and are never closed.
+    """
+    joined = list(kept)
+    for k in order:
+        if k not in joined:
+            if joined and max(S[k, j] for j in joined) > cap:
+                return k
+            joined.append(k)
+    return None
+
+
+def filling(relevance, S, selected, number):
+    """Features that make up the number: the largest b (1 - largest similarity)^2, one by one."""
+    chosen = list(selected)
+    for _ in range(number):
+        left = [k for k in range(len(relevance)) if k not in chosen]
+        scores = [relevance[k] * (1 - max(S[k, j] for j in chosen)) ** 2 for k in left]
+        chosen.append(left[int(np.argmax(scores))])
+    return chosen[len(selected) :]
