@@ -629,3 +629,27 @@ def chi2_tail(t, weights):
     ends = np.append(0.0, np.geomspace(0.01, 1e4, 400) / w.max())
     parts = [quad(integrand, *ends[i : i + 2], limit=500)[0] for i in range(len(ends) - 1)]
     return 0.5 + np.sum(parts) / np.pi
+
+
+def too_similar(order, S, cap, kept=()):
+    """The first feature of an order that is more similar than the cap to an earlier one, or None.
+
+    S are the similarities of all features; those that are kept come first and are never closed.
+    """
+    joined = list(kept)
+    for k in order:
+        if k not in joined:
+            if joined and max(S[k, j] for j in joined) > cap:
+                return k
+            joined.append(k)
+    return None
+
+
+def filling(relevance, S, selected, number):
+    """Features that make up the number: the largest b (1 - largest similarity)^2, one by one."""
+    chosen = list(selected)
+    for _ in range(number):
+        left = [k for k in range(len(relevance)) if k not in chosen]
+        scores = [relevance[k] * (1 - max(S[k, j] for j in chosen)) ** 2 for k in left]
+        chosen.append(left[int(np.argmax(scores))])
+    return chosen[len(selected) :]

@@ -22,8 +22,8 @@ _OPTIONS = {
     for name in (
         "alpha", "kernel", "penalty", "keep", "exclude", "joint", "groups", "missing", "solver",
         "max_redundancy", "gram_error", "n_jobs", "l1_ratio", "n_groups", "min_observed",
-        "epsilon", "beta", "transform", "outputs", "weights", "drop", "category", "id", "duplicates", "sep",
-        "decimal", "encoding", "comment",
+        "epsilon", "beta", "transform", "outputs", "weights", "drop", "category", "id",
+        "duplicates", "sep", "decimal", "encoding", "comment",
     )
 }  # fmt: skip
 

@@ -67,8 +67,6 @@ class Measure(Option):
     normalised: ClassVar[bool] = False
     regularisation: float = 0.0
     transform: ClassVar[str | None] = None
-    #: Usual largest similarity of two features of a path, by measurement.
-    usual_cap: ClassVar[float] = 1.0
 
     def suited(self, *, to_labels: bool) -> Measure:
         """Return the measure for a target of labels, or for another target."""

@@ -71,6 +71,9 @@ class EmbeddingLasso(LassoSelector):
     alpha : float or AlphaRatio, default=None
         Penalty :math:`\lambda` at which to stop; ``AlphaRatio(0.1)`` is a share of the largest.
         The factor of the target's kernel has norm 1.
+    max_redundancy : float or "auto", default="auto"
+        Similarity above which features are left out, as in `HSICLasso`. ``"auto"`` is 0.6, and
+        1.0 for groups.
     epsilon : float or "auto", default="auto"
         How smooth functions are, at least 1e-8: larger is smoother. ``"auto"`` is 0.1 for classes
         and labels, and 0.02 for other targets.

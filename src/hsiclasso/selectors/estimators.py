@@ -150,6 +150,8 @@ class LassoSelector(ColumnSelector):
     def selected_of_size(self, size: int) -> IntArray:
         """Return the columns that would be selected if fewer features had been asked for.
 
+        They are those of a fit with this number, also where features make up the number.
+
         Parameters
         ----------
         size : int
@@ -215,7 +217,8 @@ class HSICLasso(LassoSelector):
 
     where :math:`\bar K^{(k)}` is the centred Gram matrix of column k and :math:`\bar L` that of
     the target: a feature gets a positive weight if the target depends on it, linearly or not,
-    and no chosen feature carries the same information.
+    and no chosen feature carries the same information. Features that are too similar to a chosen
+    one are left out of the problem, see `max_redundancy`.
 
     Parameters
     ----------
@@ -227,6 +230,14 @@ class HSICLasso(LassoSelector):
         penalty. A criterion chooses the penalty among those with at most
         `n_features_to_select` features, 50 by default. Of several stops, the first that the
         falling penalty reaches counts.
+    max_redundancy : float or "auto", default="auto"
+        Similarity, above 0 and at most 1, above which a feature is left out of the path because
+        another joined before it; `result_.clusters` lists it there. The optimum is then that of
+        the features that remain. 1.0 is the paper's path, which leaves nothing out. ``"auto"`` is
+        0.6, and 1.0 for groups and the elastic net.
+    fill : bool, default=True
+        Whether features make up the number asked for if the path ends before it: relevant ones,
+        as unlike the others as possible. They have weight 0.
     measure : {"hsic", "nhsic", "nocco"} or NOCCO, default="hsic"
         ``"hsic"`` is the paper's; ``"nhsic"`` divides every Gram matrix by its Frobenius norm, as
         pyHSICLasso does; ``"nocco"`` shrinks its eigenvalues, as ``NOCCO(epsilon=1e-3)``.
@@ -377,7 +388,9 @@ class NOCCOLasso(HSICLasso):
     ----------
     n_features_to_select : int, default=None
         Number of features. None is ten, or all if there are fewer, unless `alpha` is given.
-    alpha, kernel, target, penalty, keep, exclude, joint, covariates, missing, solver
+    alpha, max_redundancy, fill, kernel, target, penalty, keep, exclude, joint, covariates
+        As in `HSICLasso`.
+    missing, solver
         As in `HSICLasso`.
     measure : {"nocco"} or NOCCO, default="nocco"
         ``NOCCO(epsilon)`` gives the regularisation :math:`\epsilon > 0` of the inverse, 1e-3 by

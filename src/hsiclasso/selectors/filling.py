@@ -36,7 +36,9 @@ def fill(
     ended = path.status is Status.PATH_END and goal.criterion is None
     if lacking <= 0 or not ended or penalty.signed:
         return selected[:0]
-    return fill_up(problem, selected, lacking, np.isfinite(penalty.weights))
+    features = problem.features
+    allowed = problem.varies & (problem.observed >= features.least_observed)
+    return fill_up(problem, selected, lacking, allowed & np.isfinite(penalty.weights))
 
 
 def fill_up(problem: Problem, selected: IntArray, number: int, allowed: BoolArray) -> IntArray:

@@ -126,7 +126,7 @@ def prepare(
     subtract = bool(known.names) and asked.method == "subtract"
     of_labels = isinstance(target.data, Values) and target.data.kernel.of_labels
     measure = as_measure(options.measure).suited(to_labels=of_labels)
-    cap = resolve_redundancy(options.max_redundancy, measure, penalty.penalty)
+    cap = resolve_redundancy(options.max_redundancy, penalty.penalty)
     if isinstance(measure, Embedding):
         _check_embedding(penalty.penalty, goal, subtract=subtract)
         solver = "block descent"

@@ -6,10 +6,14 @@ from typing import Any
 
 from hsiclasso._checks import is_number
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import Measure
 from hsiclasso.solvers import Penalty
 
 __all__ = ["check_redundancy", "resolve_redundancy"]
+
+#: Usual largest similarity, by measurement (`experiments/redundancy_cap.py`). It is that of two
+#: normal columns with a correlation of 0.86 under HSIC, of 0.93 under NOCCO with epsilon 1e-3, and
+#: of 0.90 under the measure of Embedding Lasso; of two zero/one columns, 0.77 under all of them.
+_USUAL = 0.6
 
 
 def check_redundancy(value: Any) -> None:
@@ -23,8 +27,8 @@ def check_redundancy(value: Any) -> None:
         )
 
 
-def resolve_redundancy(value: Any, measure: Measure, penalty: Penalty) -> float:
-    """Return the cap for a measure and a penalty.
+def resolve_redundancy(value: Any, penalty: Penalty) -> float:
+    """Return the cap for a penalty.
 
     Groups enter as a whole, and an elastic net is there to let similar features share weight:
     neither leaves anything out by default.
@@ -36,4 +40,4 @@ def resolve_redundancy(value: Any, measure: Measure, penalty: Penalty) -> float:
                 "leave out similar features: pass max_redundancy=1.0 or 'auto'."
             )
         return float(value)
-    return 1.0 if penalty.grouped or penalty.ridge else measure.usual_cap
+    return 1.0 if penalty.grouped or penalty.ridge else _USUAL

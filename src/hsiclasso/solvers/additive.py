@@ -210,11 +210,8 @@ class _Follower:
                 refused.append(k)
         if refused:  # each feature is a unit by itself
             closed = self.groups[refused]
-            self.allowed[refused], self.factor[closed], self.candidates[closed] = (
-                False,
-                np.inf,
-                False,
-            )
+            self.allowed[refused] = self.candidates[closed] = False
+            self.factor[closed] = np.inf
             self.units.leave(np.flatnonzero(~np.isin(self.units.numbers, closed)))
         return bool(refused)
 

@@ -232,6 +232,7 @@ class _Homotopy:
                 self.open[joiner] = False
             elif self._restore_signs(refused):
                 tied = self._tied(refused)  # also those that depended on one that left
+        self._refused(tied)  # exact copies would stay tied for ever
 
     def _fastest(self, tied: IntArray) -> int | None:
         """Return the tied candidate whose correlation outruns the penalty most, if any does."""

@@ -168,11 +168,11 @@ def solve_path(
             at_once=at_once,
         ).closed  # fmt: skip
         penalty = penalty.without([one.feature for one in closed])
-    elif cap < 1:
+    if cap < 1:
         distinct = Distinct(similarity_in(problem), cap, penalty.free.tolist())
     walk = _Walk(WorkingSet(problem, penalty, _INNER[chosen]), stop, report, distinct)
     path = walk.to_count(alphas) if stop.counts else walk.to_alpha(alphas)
-    return replace(path, closed=closed) if closed else path
+    return replace(path, closed=(*closed, *path.closed)) if closed else path
 
 
 def _check(penalty: Penalty, stop: Stop) -> None:
