@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from hsiclasso.selectors.estimators import LassoSelector
     from hsiclasso.targets import Target
 
-__all__ = ["files_read", "make_selector", "make_target", "read"]
+__all__ = ["files_read", "level_of", "make_selector", "make_target", "read"]
 
 _O = TypeVar("_O", bound="Option")
 
 #: Options that name the target. All but the first also say its kind.
 _FORMS = ("target", "target-file", "survival", "affinity", "graph")
+#: False discovery rate of ``-k auto``.
+_AUTO_LEVEL = 0.1
 #: Options that say how a text file is written.
 _TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 
@@ -45,7 +47,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
             raise InvalidInputError("--min-observed has no meaning without --missing ignore.")
         missing = Ignore(_number(chosen["min_observed"]))
     shared: dict[str, Any] = {
-        "n_features_to_select": chosen["n_features"],
+        "n_features_to_select": None if chosen["n_features"] == "auto" else chosen["n_features"],
         "alpha": _alpha(chosen["alpha"]),
         "max_redundancy": _number(chosen["max_redundancy"]),
         "kernel": _kernels(chosen["kernel"]),
@@ -78,6 +80,32 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         selector = HSICLasso(measure=measure, fill=fill, solver=chosen["solver"], **shared)
     check_options(selector)
     return selector
+
+
+def level_of(chosen: Mapping[str, Any]) -> float | None:
+    """Return the false discovery rate that is bounded; None if a number of features is selected."""
+    auto, level = chosen["n_features"] == "auto", chosen.get("fdr")
+    if level is None and not auto:
+        return None
+    given = {
+        "-k": None if auto else chosen["n_features"],
+        "--alpha": chosen["alpha"],
+        "--n-groups": chosen["n_groups"],
+        "--groups": chosen["groups"],
+        "--weights": chosen["weights"],
+        "--stability": chosen.get("stability"),
+    }
+    for option, value in given.items():
+        if value is not None:
+            raise InvalidInputError(
+                f"{option} has no meaning with {'-k auto' if auto else '--fdr'}, which finds out "
+                "how many features there are by tests that exchange samples: leave one of them out."
+            )
+    if level is not None and not 0 < level < 1:
+        raise InvalidInputError(
+            f"--fdr {level:g}, but a false discovery rate lies between 0 and 1, such as 0.1."
+        )
+    return _AUTO_LEVEL if level is None else float(level)
 
 
 def _resources(chosen: Mapping[str, Any]) -> Any:

@@ -49,6 +49,18 @@ class _Option(click.Option):
         self.heading = heading
 
 
+class _Number(click.ParamType):
+    """A number of features, or ``auto``."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
+        """Return a whole number, or the word."""
+        if value == "auto":
+            return "auto"
+        return click.INT.convert(value, param, ctx)  # type: ignore[no-any-return]
+
+
 class SectionedCommand(click.Command):
     """A command whose help lists options under headings; ``--help`` is under the last one."""
 
@@ -210,8 +222,9 @@ _WORK = (
         "[default: 0.5]",
     ),
     _size(
-        "-k", "--n-features", type=int,
-        help="Number of features to select.  [default: 10, unless --alpha is given]",
+        "-k", "--n-features", type=_Number(), metavar="NUMBER|auto",
+        help="Number of features to select; auto is --fdr 0.1.  [default: 10, unless --alpha is "
+        "given]",
     ),
     _size(
         "--alpha", metavar="PENALTY",
@@ -297,6 +310,11 @@ _CHECKPOINT = _running(
     "--checkpoint", type=_FILE, metavar="FOLDER",
     help="Folder that keeps finished chunks of columns: an interrupted run continues there.",
 )  # fmt: skip
+_FDR = _size(
+    "--fdr", type=float, metavar="LEVEL",
+    help="Select the features on which the target depends beyond chance, one of each cluster of "
+    "similar ones, with at most this expected share of false ones, such as 0.1; perhaps none.",
+)  # fmt: skip
 _RESULT = (
     _output(
         "--out", type=_FILE,
@@ -310,7 +328,7 @@ _RESULT = (
     ),
     *_PRINTED,
 )  # fmt: skip
-_SELECT = (*_WORK, *_RUNNING, _CHECKPOINT, *_RESULT)
+_SELECT = (*_WORK, _FDR, *_RUNNING, _CHECKPOINT, *_RESULT)
 
 _COMPARE = (
     *_TARGET,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hsiclasso.cli import terminal
-from hsiclasso.cli.build import files_read, make_selector, read
+from hsiclasso.cli.build import files_read, level_of, make_selector, read
 from hsiclasso.cli.options import SectionedCommand, select_options
 from hsiclasso.cli.output import Output
 from hsiclasso.errors import InvalidInputError
@@ -26,6 +26,7 @@ Examples:
   hsiclasso select genes.csv --target tumour --drop sample_id -k 20
   hsiclasso select cars.parquet -t price --transform rank --plot cars.png
   hsiclasso select genes.csv -t age --method embedding --plot shapes.png
+  hsiclasso select genes.csv -t tumour --fdr 0.1
   hsiclasso select cohort.csv --survival months died --covariate site
   hsiclasso select X.npy --target-file y.npy
   hsiclasso select survey.csv -t income --weights w --missing ignore
@@ -50,10 +51,16 @@ def select(
     """
     output = Output(out, plot, as_json, quiet)
     check_output(output, file, chosen)
-    selector = make_selector(chosen)
+    level = level_of(chosen)
+    selector: Any = make_selector(chosen)
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
+        if level is not None:
+            from hsiclasso.inference import ControlledSelection
+
+            selector = ControlledSelection(selector, level, n_jobs=chosen["n_jobs"])
         table = read(file, chosen, report)
-        selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
+        weights = {} if level is not None else {"sample_weight": table.weights}
+        selector.fit(table.source, table.y, progress=report, **weights)
     deliver(selector, output, file, chosen | {"target": table.target})
 
 
@@ -70,7 +77,7 @@ def deliver(selector: LassoSelector, output: Output, file: Path, chosen: dict[st
         result,
         fields=result.fields,
         save=save_figure,
-        tables=lambda: [terminal.feature_table(result)],
+        tables=lambda: [terminal.feature_table(result)] if result.features else [],
         notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],
         write={".h5ad": partial(save_genes, selector, file, about=about)},
     )

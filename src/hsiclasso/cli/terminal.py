@@ -45,6 +45,7 @@ _STAGES = {
     "relevance": "Relating features to the target",
     "path": "Following the path",
     "neighbours": "Looking for similar features",
+    "tests": "Testing candidates",
     "methods": "Methods",
 }
 #: Most features that the table of votes shows.
@@ -93,6 +94,9 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
     }
     if any(feature.n_observed < result.data.n_samples for feature in features):
         numbers["observed"] = [f"{feature.n_observed:,}" for feature in features]
+    if result.error_control is not None:
+        numbers["p"] = [f"{feature.p_value:.1e}" for feature in features]
+        numbers["q"] = [f"{feature.q_value:.1e}" for feature in features]
     if any(cluster.members for cluster in result.clusters):
         numbers["left out"] = [f"{len(cluster.members):,}" for cluster in result.clusters]
     table = _table()

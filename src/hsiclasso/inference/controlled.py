@@ -80,6 +80,8 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         Columns that are found, by decreasing weight.
     p_values_, q_values_ : ndarray of shape (n_features,)
         Larger p-value of each candidate, 1 for all others, and adjusted p-values.
+    coef_, relevance_ : ndarray of shape (n_features,)
+        Weights of the columns that are found, 0 for the others; relevance of all.
     result_ : SelectionResult
         The features that are found, with p- and q-values and clusters; ``result_.error_control``
         has all candidates.
@@ -218,6 +220,10 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         q_values[selection.selected] = [test.q_value for test in tests]
         self.p_values_: FloatArray = selection.features.on_columns(p_values, 1.0)
         self.q_values_: FloatArray = selection.features.on_columns(q_values, 1.0)
+        wanted = np.zeros(selection.features.n_features)
+        wanted[selection.selected[found]] = selection.coefficients[selection.selected[found]]
+        self.coef_: FloatArray = selection.features.on_columns(wanted, 0.0)
+        self.relevance_: FloatArray = self.selector_.relevance_
         self.result_ = _found_only(selection.result, control)
 
     def __sklearn_tags__(self) -> Any:

@@ -176,6 +176,8 @@ def _columns(selector: LassoSelector, names: Sequence[str], key: str) -> dict[st
         "rank": (rank, np.nan),
         "relevance": (selector.relevance_, np.nan),
     }
+    if hasattr(selector, "q_values_"):
+        fields["q_value"] = (selector.q_values_, np.nan)
     return {
         f"{key}_{name}": np.where(known < 0, fill, values[known])
         for name, (values, fill) in fields.items()
