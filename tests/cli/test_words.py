@@ -8,11 +8,14 @@ pytest.importorskip("click")
 from hsiclasso.cli.app import app
 from hsiclasso.cli.words import _OPTIONS, in_options
 
-SELECT = {option for param in app.commands["select"].params for option in param.opts}
+SELECT, TEST = (
+    {option for param in app.commands[name].params for option in param.opts}
+    for name in ("select", "test")
+)
 
 
 def test_every_option_that_is_named_exists():
-    assert set(_OPTIONS.values()) <= SELECT
+    assert set(_OPTIONS.values()) <= SELECT | TEST
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hsiclasso.cli.demo import demo
 from hsiclasso.cli.parts import merge, run, split
 from hsiclasso.cli.plan import plan
 from hsiclasso.cli.select import select
+from hsiclasso.cli.test import test
 from hsiclasso.cli.words import in_options
 from hsiclasso.errors import ChunkFailedError, InvalidInputError, MissingExtraError
 
@@ -53,5 +54,5 @@ def app() -> None:
     """Non-linear feature selection with a certificate: HSIC Lasso and NOCCO Lasso."""
 
 
-for _command in (select, plan, compare, split, run, merge, demo):
+for _command in (select, test, plan, compare, split, run, merge, demo):
     app.add_command(_command)

@@ -19,11 +19,12 @@ from hsiclasso.errors import InvalidInputError
 if TYPE_CHECKING:
     from hsiclasso._options import Option
     from hsiclasso.data.files import Dataset
+    from hsiclasso.inference.scan import ScanOptions
     from hsiclasso.kernels import Kernel
     from hsiclasso.selectors.estimators import LassoSelector
     from hsiclasso.targets import Target
 
-__all__ = ["files_read", "level_of", "make_selector", "make_target", "read"]
+__all__ = ["files_read", "level_of", "make_scan", "make_selector", "make_target", "read"]
 
 _O = TypeVar("_O", bound="Option")
 
@@ -31,6 +32,8 @@ _O = TypeVar("_O", bound="Option")
 _FORMS = ("target", "target-file", "survival", "affinity", "graph")
 #: False discovery rate of ``-k auto``.
 _AUTO_LEVEL = 0.1
+#: Random orders of the target that are usual.
+_USUAL_PERMUTATIONS = 999
 #: Options that say how a text file is written.
 _TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 
@@ -38,14 +41,9 @@ _TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     """Build the estimator from the options of ``hsiclasso select``, and check its parameters."""
     from hsiclasso.kernels import as_measure
-    from hsiclasso.selectors import Covariates, EmbeddingLasso, HSICLasso, Ignore
+    from hsiclasso.selectors import Covariates, EmbeddingLasso, HSICLasso
     from hsiclasso.selectors.prepare import check_options
 
-    missing: Any = chosen["missing"]
-    if chosen["min_observed"] is not None:
-        if missing != "ignore":
-            raise InvalidInputError("--min-observed has no meaning without --missing ignore.")
-        missing = Ignore(_number(chosen["min_observed"]))
     shared: dict[str, Any] = {
         "n_features_to_select": None if chosen["n_features"] == "auto" else chosen["n_features"],
         "alpha": _alpha(chosen["alpha"]),
@@ -57,7 +55,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         "exclude": chosen["exclude"],
         "joint": _joint(chosen["joint"]),
         "covariates": Covariates(chosen["covariates"], chosen["covariate_method"]),
-        "missing": missing,
+        "missing": _missing(chosen),
         "gram_error": chosen["gram_error"],
         "n_neighbors": chosen["neighbors"],
         "n_jobs": chosen["n_jobs"],
@@ -108,6 +106,35 @@ def level_of(chosen: Mapping[str, Any]) -> float | None:
     return _AUTO_LEVEL if level is None else float(level)
 
 
+def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
+    """Build the parameters of a scan from the options of ``hsiclasso test``, and check them."""
+    from hsiclasso.inference.scan import ScanOptions, check_scan
+
+    raw = chosen["transform"] == "raw"
+    target = make_target({**chosen, "transform": "rank"} if raw else chosen)
+    if raw:
+        target.set_params(transform=None)
+    number = chosen["n_permutations"]
+    if number is None:
+        number = _USUAL_PERMUTATIONS if chosen["mode"] == "fwe_permutation" else 0
+    options = ScanOptions(
+        _kernels(chosen["kernel"]), target, _joint(chosen["joint"]), _missing(chosen), number,
+        chosen["seed"], chosen["n_jobs"], _resources(chosen),
+    )  # fmt: skip
+    check_scan(options)
+    return options
+
+
+def _missing(chosen: Mapping[str, Any]) -> Any:
+    from hsiclasso.selectors import Ignore
+
+    if chosen["min_observed"] is None:
+        return chosen["missing"]
+    if chosen["missing"] != "ignore":
+        raise InvalidInputError("--min-observed has no meaning without --missing ignore.")
+    return Ignore(_number(chosen["min_observed"]))
+
+
 def _resources(chosen: Mapping[str, Any]) -> Any:
     from hsiclasso.selectors import Resources
 
@@ -116,7 +143,7 @@ def _resources(chosen: Mapping[str, Any]) -> Any:
 
 
 def make_target(chosen: Mapping[str, Any]) -> Target:
-    """Build the target from the options of either command, before any file is read."""
+    """Build the target from the options of a command, before any file is read."""
     from hsiclasso.targets import as_target
 
     form, kind = _form(chosen)

@@ -1,4 +1,4 @@
-"""The options of ``hsiclasso select`` and ``hsiclasso compare``, under their headings."""
+"""The options of the commands, under their headings."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ __all__ = [
     "output_options",
     "run_options",
     "select_options",
+    "test_options",
     "work_options",
 ]
 
@@ -93,12 +94,23 @@ _file = _section("File")
 _columns = _section("Columns")
 _size = _section("How many features")
 _methods = _section("Methods")
+_tests = _section("What is found")
 _penalty = _section("What is known about features")
 _kernel = _section("Kernels and measure")
 _running = _section("Large tables")
 _output = _section("Output")
 
-#: Options of both commands, in the order of the help.
+_TRANSFORM = _target(
+    "--transform", type=click.Choice(["rank", "normal"]),
+    help="Replace a real target by its ranks, or by their normal scores, which tames heavy "
+    "tails.  [default: normal for --method embedding]",
+)  # fmt: skip
+_TRANSFORM_OF_TEST = _target(
+    "--transform", type=click.Choice(["rank", "normal", "raw"]),
+    help="Compare a real target by its ranks, by their normal scores, or as it is.  [default: "
+    "normal]",
+)  # fmt: skip
+#: Options of all commands, in the order of the help.
 _TARGET = (
     _target(
         "-t", "--target", multiple=True, metavar="NAME",
@@ -131,11 +143,7 @@ _TARGET = (
         "--outputs", type=_choice("targets/values.py", "Outputs"), metavar="NAME",
         help="joint: one kernel on several targets; average: one each.  [default: auto]",
     ),
-    _target(
-        "--transform", type=click.Choice(["rank", "normal"]),
-        help="Replace a real target by its ranks, or by their normal scores, which tames heavy "
-        "tails.  [default: normal for --method embedding]",
-    ),
+    _TRANSFORM,
     _target(
         "--target-kernel", metavar="NAME[:WIDTH]",
         help="Kernel of the target.  [default: delta for classes and labels, else gaussian]",
@@ -189,18 +197,39 @@ _PRINTED = (
     _output("-q", "--quiet", is_flag=True, help="No progress and no summary, only the table."),
 )  # fmt: skip
 
+_MISSING_TARGET = _target(
+    "--missing-target", type=_choice("targets/base.py", "MissingTarget"),
+    help="Whether to drop the rows without a target.  [default: error]",
+)  # fmt: skip
+_JOINT = _columns(
+    "--joint", multiple=True, metavar="NAME=COL,COL",
+    help="Feature made of several columns, such as coordinates; repeatable.",
+)  # fmt: skip
+_MISSING = (
+    _columns(
+        "--missing", type=click.Choice(["error", "ignore"]), default="error", show_default=True,
+        help="ignore judges each feature on the samples on which it is observed.",
+    ),
+    _columns(
+        "--min-observed", metavar="SHARE|NUMBER",
+        help="Share or number of samples on which a feature must be observed to be judged.  "
+        "[default: 0.5]",
+    ),
+)  # fmt: skip
+_KERNEL = _kernel(
+    "--kernel", multiple=True, metavar="[WHICH=]NAME[:WIDTH]",
+    help=f"Kernel of all columns: {_KERNELS}; or, repeatable, of WHICH: a column, a --joint "
+    "feature, or number, bool, category, text. A width is in standard deviations, as in "
+    "gaussian:0.5; several, as in gaussian:0.5,1,2, stand for the mean of their kernels; "
+    "laplace:median takes the median distance.  [default: gaussian of width 1 for numbers, "
+    "plain_delta for others]",
+)  # fmt: skip
 _WORK = (
     *_TARGET,
-    _target(
-        "--missing-target", type=_choice("targets/base.py", "MissingTarget"),
-        help="Whether to drop the rows without a target.  [default: error]",
-    ),
+    _MISSING_TARGET,
     *_FILES,
     *_COLUMNS,
-    _columns(
-        "--joint", multiple=True, metavar="NAME=COL,COL",
-        help="Feature made of several columns, such as coordinates; repeatable.",
-    ),
+    _JOINT,
     _columns("--weights", metavar="NAME", help="Column of sample weights."),
     _columns(
         "--covariate", "covariates", multiple=True, metavar="NAME",
@@ -212,15 +241,7 @@ _WORK = (
         help="Remove functions of the covariates from features and target, or subtract their "
         "kernel matrix from the target's.",
     ),
-    _columns(
-        "--missing", type=click.Choice(["error", "ignore"]), default="error", show_default=True,
-        help="ignore judges each feature on the samples on which it is observed.",
-    ),
-    _columns(
-        "--min-observed", metavar="SHARE|NUMBER",
-        help="Share or number of samples on which a feature must be observed to be judged.  "
-        "[default: 0.5]",
-    ),
+    *_MISSING,
     _size(
         "-k", "--n-features", type=_Number(), metavar="NUMBER|auto",
         help="Number of features to select; auto is --fdr 0.1.  [default: 10, unless --alpha is "
@@ -270,14 +291,7 @@ _WORK = (
         help="Regularisation of NOCCO  [default: 0.001], or smoothness of the functions of "
         "embedding  [default: 0.1 for classes and labels, else 0.02].",
     ),
-    _kernel(
-        "--kernel", multiple=True, metavar="[WHICH=]NAME[:WIDTH]",
-        help=f"Kernel of all columns: {_KERNELS}; or, repeatable, of WHICH: a column, a --joint "
-        "feature, or number, bool, category, text. A width is in standard deviations, as in "
-        "gaussian:0.5; several, as in gaussian:0.5,1,2, stand for the mean of their kernels; "
-        "laplace:median takes the median distance.  [default: gaussian of width 1 for numbers, "
-        "plain_delta for others]",
-    ),
+    _KERNEL,
     _kernel(
         "--gram-error", type=float, default=1e-6, show_default=True,
         help="Guaranteed relative error of a feature's Gram matrix.",
@@ -352,6 +366,33 @@ _COMPARE = (
     ),
     *_PRINTED,
 )  # fmt: skip
+_TEST = (
+    *(_TRANSFORM_OF_TEST if option is _TRANSFORM else option for option in _TARGET),
+    _MISSING_TARGET,
+    *_FILES,
+    *_COLUMNS,
+    _JOINT,
+    *_MISSING,
+    _tests(
+        "--mode", type=_choice("inference/results.py", "Mode"), default="fdr", show_default=True,
+        metavar="NAME",
+        help="What --level bounds: fdr, the false discovery rate (Benjamini-Hochberg); fdr_by, "
+        "the same under any dependence; fwe, the probability of any false discovery (Holm); "
+        "fwe_permutation, the same by permutations; fpr, the p-value; or n_features, a number, or "
+        "percentile, a share of the features.",
+    ),
+    _tests("--level", type=float, default=0.1, show_default=True, help="Level of --mode."),
+    _tests(
+        "--n-permutations", type=int,
+        help="Random orders of the target.  [default: 999 for --mode fwe_permutation, else 0]",
+    ),
+    _tests("--seed", type=int, default=0, show_default=True, help="Seed of these orders."),
+    _KERNEL,
+    *_RUNNING,
+    _CHECKPOINT,
+    _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
+    *_PRINTED,
+)  # fmt: skip
 
 
 def _giving(options: tuple[Callable[[Any], Any], ...]) -> Callable[[_F], _F]:
@@ -360,5 +401,6 @@ def _giving(options: tuple[Callable[[Any], Any], ...]) -> Callable[[_F], _F]:
 
 
 select_options, compare_options = _giving(_SELECT), _giving(_COMPARE)
+test_options = _giving(_TEST)
 #: Options of the commands that prepare or do part of the work, or give the result of it.
 work_options, run_options, output_options = _giving(_WORK), _giving(_RUNNING), _giving(_RESULT)

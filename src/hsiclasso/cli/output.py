@@ -67,18 +67,19 @@ class Output:
         result: _R,
         *,
         fields: Sequence[str],
-        save: Callable[[_R, Path], None],
         tables: Callable[[], Sequence[Any]],
         notes: Callable[[], Sequence[Any]],
+        save: Callable[[_R, Path], None] | None = None,
         write: Mapping[str, Callable[[Path], None]] | None = None,
     ) -> None:
         """Write the files, and print.
 
-        `fields` name the values of a record, and `save` writes the figure to a file. `tables`
+        `fields` name the values of a record, and `save` writes the figure of commands that have
+        one. `tables`
         return what is always printed, `notes` what is printed unless `quiet`. `write` has a
         function for each format of the result that only this command has.
         """
-        if self.plot is not None:
+        if self.plot is not None and save is not None:
             with clean_warnings():
                 save(result, self.plot)
         if self.out is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
+    from hsiclasso.inference import FoundFeatures
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "clean_warnings",
     "comparison_line",
     "feature_table",
+    "found_line",
+    "found_table",
     "left_out_lines",
     "make_console",
     "method_table",
@@ -46,6 +49,8 @@ _STAGES = {
     "path": "Following the path",
     "neighbours": "Looking for similar features",
     "tests": "Testing candidates",
+    "test": "Testing features",
+    "permutations": "Permuting the target",
     "methods": "Methods",
 }
 #: Most features that the table of votes shows.
@@ -155,6 +160,38 @@ def certificate_line(result: SelectionResult) -> Text:
         f"{result.solution.gram_error:.1e}",
         style="dim",
     )
+
+
+def found_table(found: FoundFeatures) -> Table | Text:
+    """Return the features that tests find as a table, or a line that says that there are none."""
+    if not found.features:
+        return _text(found.message)
+    numbers = {
+        "statistic": _aligned([feature.statistic for feature in found.features]),
+        "p": [f"{feature.p_value:.2e}" for feature in found.features],
+        "q": [f"{feature.q_value:.2e}" for feature in found.features],
+    }
+    if found.features[0].family_p_value is not None:
+        numbers["family p"] = [f"{feature.family_p_value:.3g}" for feature in found.features]
+    table = _table()
+    _add_numbers(table, "rank")
+    table.add_column("feature", overflow="fold", style="cyan")
+    _add_numbers(table, *numbers)
+    for feature, *cells in zip(found.features, *numbers.values(), strict=True):
+        table.add_row(str(feature.rank), _text(feature.name), *cells)
+    return table
+
+
+def found_line(found: FoundFeatures) -> Text:
+    """Return the size of the table, and what was found in a sentence."""
+    size = f"{found.n_samples:,} samples x {found.n_features:,} features"
+    parts = [f"HSIC tests, target: {found.target}, {size}."]
+    if found.features:  # otherwise the message stands in place of the table
+        parts.append(found.message)
+    if found.n_dropped:
+        few = "sample" if found.n_dropped == 1 else "samples"
+        parts.append(f"{found.n_dropped:,} {few} without a target dropped.")
+    return _text(" ".join(parts))
 
 
 def method_table(comparison: Comparison) -> Table:

@@ -111,8 +111,9 @@ class NullPass(RelevancePass):
             yield slice(None), self._complete(columns, terms)
         else:
             for j, column in enumerate(terms.columns.tolist()):
-                rows = terms.on(slice(j, j + 1), columns.known[column])
-                yield slice(j, j + 1), self._observed(rows, columns.known[column])
+                seen = columns.known[column]
+                rows = terms.on(slice(j, j + 1), slice(None))[:, :, seen]
+                yield slice(j, j + 1), self._observed(rows, seen)
 
     def _complete(self, columns: Any, terms: Terms) -> _Block:
         """Return what is known about columns without missing values."""

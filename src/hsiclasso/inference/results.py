@@ -17,6 +17,19 @@ __all__ = ["FoundFeatures", "HSICScan", "HSICTest", "Mode", "TestedFeature", "ch
 
 Mode = Literal["fdr", "fdr_by", "fwe", "fwe_permutation", "fpr", "n_features", "percentile"]
 
+#: Features that a short view shows.
+_SHOWN = 5
+#: What a level says, by mode.
+_WORDS = {
+    "fdr": "at a false discovery rate of {:g} (Benjamini-Hochberg)",
+    "fdr_by": "at a false discovery rate of {:g} (Benjamini-Yekutieli)",
+    "fwe": "at a family-wise error rate of {:g} (Holm)",
+    "fwe_permutation": "at a family-wise error rate of {:g} (Westfall-Young)",
+    "fpr": "with p-values up to {:g}",
+    "n_features": "of {} asked for, those with the smallest p-values",
+    "percentile": "in the share of {:g} with the smallest p-values",
+}
+
 
 @dataclass(frozen=True)
 class HSICTest:
@@ -56,7 +69,8 @@ class TestedFeature:
     name : str
     index : int
         Column of the table; the first of a joint feature.
-    statistic, p_value, q_value
+    statistic, p_value, q_value : float
+    family_p_value : float or None
         As in `HSICScan`.
     """
 
@@ -69,6 +83,7 @@ class TestedFeature:
     statistic: float
     p_value: float
     q_value: float
+    family_p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -84,7 +99,7 @@ class FoundFeatures:
     target : str
         Kind of the target.
     n_samples, n_features, n_dropped : int
-        As in `HSICScan`.
+        Samples that were used, features that were tested, and samples without a target.
     """
 
     features: tuple[TestedFeature, ...]
@@ -98,9 +113,22 @@ class FoundFeatures:
     #: Names of the values of a record.
     columns: ClassVar[tuple[str, ...]] = tuple(field.name for field in fields(TestedFeature))
 
+    @property
+    def message(self) -> str:
+        """What is found, in a sentence.
+
+        Examples
+        --------
+        >>> FoundFeatures((), "fdr", 0.1, "real", 100, 500, 0).message
+        'Nothing found at a false discovery rate of 0.1 (Benjamini-Hochberg).'
+        """
+        size = len(self.features)
+        found = f"{size:,} feature{'s'[: size != 1]}" if size else "Nothing"
+        return f"{found} found {_WORDS[self.mode].format(self.level)}."
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as dictionaries, lists and numbers."""
-        return asdict(self) | {"features": self.to_rows()}
+        return asdict(self) | {"features": self.to_rows(), "message": self.message}
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return everything as a JSON document."""
@@ -226,6 +254,7 @@ class HSICScan:
                 float(self.statistic[k]),
                 float(self.p_value[k]),
                 float(self.q_value[k]),
+                None if self.family_p_value is None else float(self.family_p_value[k]),
             )
             for rank, k in enumerate(self.selected(mode, level).tolist(), start=1)
         )
@@ -256,13 +285,12 @@ class HSICScan:
 
     def __repr__(self) -> str:
         found = self.found()
-        size = f"{len(self.names):,} features on {self.n_samples:,} samples"
-        head = f"HSIC scan of {size}, target: {self.target}."
-        if not found.features:
-            return f"{head} Nothing is found at a false discovery rate of 0.1."
-        best = ", ".join(f"{one.name} (p = {one.p_value:.2g})" for one in found.features[:5])
-        more = ", ..." if len(found.features) > 5 else ""
-        return f"{head} {len(found.features)} found at a false discovery rate of 0.1: {best}{more}"
+        best = ", ".join(f"{one.name} (p = {one.p_value:.2g})" for one in found.features[:_SHOWN])
+        more = ", ..." if len(found.features) > _SHOWN else ""
+        return (
+            f"HSIC scan of {len(self.names):,} features on {self.n_samples:,} samples, target: "
+            f"{self.target}. {found.message} {best}{more}".rstrip()
+        )
 
 
 def check_mode(mode: Any, level: Any) -> None:

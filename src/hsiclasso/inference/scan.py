@@ -20,13 +20,13 @@ from hsiclasso.inference.multiple import adjust
 from hsiclasso.inference.null_pass import NullPass
 from hsiclasso.inference.permutation import MIN_SAMPLES
 from hsiclasso.inference.results import HSICScan, HSICTest
-from hsiclasso.kernels import Embedding, Factor
+from hsiclasso.kernels import Delta, Embedding, Factor, as_kernel
 from hsiclasso.selectors import HSICLasso, Resources
-from hsiclasso.selectors.prepare import Inputs, prepare
+from hsiclasso.selectors.prepare import Inputs, check_options, prepare
 from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import DENSE, FactoredTarget, together
 
-__all__ = ["ScanOptions", "hsic_scan", "hsic_test", "scan_table"]
+__all__ = ["ScanOptions", "check_scan", "hsic_scan", "hsic_test", "scan_table"]
 
 #: Orders of the target that are compared with the features in one pass, and the most numbers of
 #: their rows that are kept in memory.
@@ -153,7 +153,10 @@ def hsic_test(x: Any, y: Any, *, kernel: Any = "auto", target: Any = "auto") -> 
     >>> hsic_test(x, rng.normal(size=500)).p_value > 0.01
     True
     """
-    columns = x if is_container(x) and np.ndim(x) == 2 else _one_column(x)
+    if is_container(x) and np.ndim(x) == 2:
+        columns = x
+    else:
+        columns, kernel = _one_column(x, kernel)
     data = as_dataset(columns, y)
     width = data.source.n_features
     joint = {"x": list(range(width))} if width > 1 else None
@@ -165,8 +168,6 @@ def hsic_test(x: Any, y: Any, *, kernel: Any = "auto", target: Any = "auto") -> 
 
 def scan_table(options: ScanOptions, data: Dataset, progress: Progress | None = None) -> HSICScan:
     """Test every feature of a table, as `hsic_scan` does."""
-    check_whole("n_permutations", options.n_permutations, least=0)
-    check_random_state(options.random_state)
     inputs = _prepared(options, data)
     with single_threaded_blas():
         target = _factored(inputs)
@@ -192,28 +193,47 @@ def scan_table(options: ScanOptions, data: Dataset, progress: Progress | None = 
     )  # fmt: skip
 
 
-def _one_column(x: Any) -> Any:
-    """Return a variable as a table of one column."""
+def _one_column(x: Any, kernel: Any) -> tuple[Any, Any]:
+    """Return a variable as a table of one column, and its kernel."""
     if hasattr(x, "to_frame"):  # a series
-        return x.to_frame()
+        return x.to_frame(), kernel
     values = np.asarray(x)
     if values.ndim != 1:
         raise InvalidInputError(
             f"x has shape {values.shape}: pass one value, or one row of values, for each sample."
         )
-    return values[:, None]
+    if values.dtype.kind not in "US":
+        return values[:, None], kernel
+    kernel = Delta(by_count=False) if isinstance(kernel, str) and kernel == "auto" else kernel
+    if not as_kernel(kernel).of_labels:
+        raise InvalidInputError(
+            f"kernel={kernel!r} cannot compare labels, which x holds: use kernel='auto' or 'delta'."
+        )
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)[:, None], kernel
+
+
+def check_scan(options: ScanOptions) -> None:
+    """Raise if a parameter breaks its rule, whatever the table."""
+    check_whole("n_permutations", options.n_permutations, least=0)
+    check_random_state(options.random_state)
+    check_options(_selector(options))
+
+
+def _selector(options: ScanOptions) -> HSICLasso:
+    """Return a selector with the same parameters, which are checked and prepared in one place."""
+    names = ("kernel", "target", "joint", "missing", "n_jobs", "resources")
+    return HSICLasso(**{name: getattr(options, name) for name in names})
 
 
 def _prepared(options: ScanOptions, data: Dataset) -> Inputs:
     """Check everything, before any long work."""
+    check_scan(options)
     if data.weights is not None:
         raise InvalidInputError(
             "X has sample weights, and weighted samples have no permutation p-values, because "
             "their orders are not equally likely: read the table without weights."
         )
-    names = ("kernel", "target", "joint", "missing", "n_jobs", "resources")
-    selector = HSICLasso(**{name: getattr(options, name) for name in names})
-    inputs = prepare(selector, data.source, data.y)
+    inputs = prepare(_selector(options), data.source, data.y)
     features = inputs.features
     if features.n_samples < MIN_SAMPLES:
         raise InvalidInputError(

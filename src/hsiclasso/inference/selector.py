@@ -27,7 +27,8 @@ class SelectByTest(ColumnSelector):
         What `level` bounds or counts: ``"fdr"`` the false discovery rate (Benjamini-Hochberg),
         ``"fdr_by"`` the same under any dependence (Benjamini-Yekutieli), ``"fwe"`` the probability
         of any false discovery (Holm), ``"fwe_permutation"`` the same by permutations
-        (Westfall-Young), ``"fpr"`` the p-value, ``"n_features"`` a number, ``"percentile"`` a share of the features.
+        (Westfall-Young), ``"fpr"`` the p-value, ``"n_features"`` a number, ``"percentile"`` a
+        share of the features.
     level : float or int, default=0.1
         A number between 0 and 1; for ``"n_features"`` a whole number.
     kernel : str, Kernel or mapping, default="auto"

@@ -1,0 +1,55 @@
+"""``hsiclasso test``: a p-value for every feature of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hsiclasso.cli import terminal
+from hsiclasso.cli.build import files_read, make_scan, read
+from hsiclasso.cli.options import SectionedCommand, test_options
+from hsiclasso.cli.output import Output
+
+__all__ = ["test"]
+
+#: The mark in front keeps click from filling the lines.
+_EXAMPLES = """\b
+Examples:
+  hsiclasso test genes.csv --target tumour --drop sample_id
+  hsiclasso test cars.parquet -t price --mode fwe --level 0.05 --out tests.csv
+  hsiclasso test cohort.csv --survival months died --mode fwe_permutation
+  hsiclasso test cells.h5ad -t cell_type --mode n_features --level 50 --json
+"""
+
+
+@click.command(cls=SectionedCommand, no_args_is_help=True, epilog=_EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path))
+@test_options
+def test(
+    file: Path, mode: str, level: float, out: Path | None, as_json: bool, quiet: bool, **chosen: Any
+) -> None:
+    """Test each feature of FILE for independence of the target, and list those that are found.
+
+    FILE is as for select. Every feature gets a p-value of its own: copies of a feature are found
+    together. If nothing is found, the list is empty and the exit code is 0.
+    """
+    output = Output(out, None, as_json, quiet)
+    output.check(files_read(file, chosen))
+    from hsiclasso.inference.results import FoundFeatures, check_mode
+    from hsiclasso.inference.scan import scan_table
+
+    options = make_scan(chosen | {"mode": mode})
+    which: Any = mode
+    at = int(level) if mode == "n_features" and level.is_integer() else level
+    check_mode(which, at)
+    with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
+        scan = scan_table(options, read(file, chosen, report), report)
+        found = scan.found(which, at)
+    output.deliver(
+        found,
+        fields=FoundFeatures.columns,
+        tables=lambda: [terminal.found_table(found)],
+        notes=lambda: [terminal.found_line(found)],
+    )

@@ -1,0 +1,106 @@
+"""``hsiclasso test``: p-values of the features of a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from hsiclasso import hsic_scan
+from tests.cli.helpers import N, drop, fail, succeed, write
+
+
+def found(file, *arguments):
+    """Return what is found as a dictionary."""
+    return json.loads(succeed("test", file, "--json", *arguments).stdout)
+
+
+def test_finds_what_the_target_depends_on(table, columns):
+    made = found(table, "-t", "risk", *drop("risk"))
+    names = [feature["name"] for feature in made["features"]]
+    assert {"lab2", "smoker"} <= set(names)
+    assert made["target"] == "real"
+    assert (made["n_samples"], made["n_features"]) == (N, 9)
+    lab = np.column_stack([columns[f"lab{j}"] for j in range(4)])
+    scan = hsic_scan(lab, columns["risk"])
+    by_name = {feature["name"]: feature["p_value"] for feature in made["features"]}
+    assert by_name["lab2"] == pytest.approx(scan.p_value[2], rel=1e-6)
+
+
+def test_table_and_files(table, tmp_path):
+    options = ("-t", "ill", *drop("ill"))
+    shown = succeed("test", table, *options, "--out", tmp_path / "found.csv")
+    assert "lab2" in shown.stdout
+    assert "false discovery rate of 0.1" in shown.stdout
+    assert "family p" not in shown.stdout
+    with (tmp_path / "found.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["name"] for row in rows] == [f["name"] for f in found(table, *options)["features"]]
+    quiet = succeed("test", table, *options, "-q")
+    assert "false discovery rate" not in quiet.stdout
+
+
+def test_nothing_found_is_no_failure(table, columns, tmp_path):
+    rng = np.random.default_rng(5)
+    noise = write(tmp_path / "noise.csv", columns | {"risk": rng.normal(size=N)})
+    shown = succeed("test", noise, "-t", "risk", *drop("risk"))
+    assert shown.stdout.startswith("Nothing found at a false discovery rate of 0.1")
+    assert found(noise, "-t", "risk", *drop("risk"))["features"] == []
+
+
+def test_options_change_the_answer(table):
+    options = ("-t", "risk", *drop("risk"))
+    default = found(table, *options)
+    for more in (
+        ("--level", "1e-9"),
+        ("--mode", "fwe"),
+        ("--mode", "n_features", "--level", "1"),
+        ("--transform", "raw"),
+        ("--transform", "rank"),
+        ("--kernel", "number=linear"),
+        ("--joint", "place=east,north", "--mode", "fpr", "--level", "0.99"),
+        ("--n-permutations", "19"),
+    ):
+        assert found(table, *options, *more) != default
+    assert len(found(table, *options, "--mode", "n_features", "--level", "3")["features"]) == 3
+
+
+def test_permutations(table):
+    options = ("-t", "risk", *drop("risk"), "--mode", "fwe_permutation", "--level", "0.2")
+    few = found(table, *options, "--n-permutations", "39")
+    assert few == found(table, *options, "--n-permutations", "39")
+    every = ("--level", "0.99", "--n-permutations", "39")
+    assert found(table, *options, *every) != found(table, *options, *every, "--seed", "1")
+    assert min(f["family_p_value"] for f in few["features"]) == 1 / 40
+    usual = found(table, *options, "--drop", "sex")
+    assert min(f["family_p_value"] for f in usual["features"]) == 1 / 1000
+    assert "family p" in succeed("test", table, *options, "--n-permutations", "9").stdout
+
+
+def test_missing_cells(tmp_path, columns):
+    gaps = write(tmp_path / "gaps.csv", columns, lab2=dict.fromkeys(range(5), ""), risk={0: ""})
+    options = ("-t", "risk", *drop("risk"))
+    assert "NaN" in fail("test", gaps, *options)
+    made = found(gaps, *options, "--missing", "ignore", "--missing-target", "drop")
+    assert (made["n_samples"], made["n_dropped"]) == (N - 1, 1)
+    shown = succeed("test", gaps, *options, "--missing", "ignore", "--missing-target", "drop")
+    assert "1 sample without a target dropped" in shown.stdout
+    few = found(gaps, *options, "--missing", "ignore", "--missing-target", "drop",
+                "--min-observed", "0.99")  # fmt: skip
+    assert "lab2" not in [feature["name"] for feature in few["features"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--level", "2"), "--level 2.0, but --mode fdr needs a number between 0 and 1"),
+        (("--mode", "n_features"), "--level 0.1 must be a whole number"),
+        (("--n-permutations", "-1"), "--n-permutations -1 must be a whole number"),
+        (("--min-observed", "9"), "--min-observed has no meaning without --missing ignore"),
+        (("--out", "found.txt"), "has the suffix '.txt'"),
+    ],
+)
+def test_errors_are_one_line(table, options, message):
+    assert message in fail("test", table, "-t", "risk", *drop("risk"), *options)
