@@ -14,14 +14,14 @@ from hsiclasso._options import Option
 from hsiclasso.errors import MissingExtraError, require
 
 #: Public names by what they are.
-ESTIMATORS = {"EmbeddingLasso", "HSICLasso", "HSICLassoCV", "NOCCOLasso"}
+ESTIMATORS = {"EmbeddingLasso", "HSICLasso", "HSICLassoCV", "KnockoffSelection", "NOCCOLasso"}
 OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
     "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
-RESULTS = {"FeatureFunction", "Plan", "SelectedKernel", "SelectionResult"}
+RESULTS = {"FeatureFunction", "KnockoffResult", "Plan", "SelectedKernel", "SelectionResult"}
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",
@@ -29,7 +29,7 @@ DATA = {
 FUNCTIONS = {"plan", "select_genes"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
-    "InvalidInputError", "MissingExtraError", "RechunkWarning",
+    "InvalidInputError", "KnockoffWarning", "MissingExtraError", "RechunkWarning",
 }  # fmt: skip
 PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | FUNCTIONS | ERRORS
 #: Heavy packages that a plain import must not load.

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
         FewerFeaturesWarning,
         FewObservedWarning,
         InvalidInputError,
+        KnockoffWarning,
         MissingExtraError,
         RechunkWarning,
     )
+    from hsiclasso.inference import KnockoffResult, KnockoffSelection
     from hsiclasso.kernels import (
         HSIC,
         NHSIC,
@@ -105,6 +107,9 @@ __all__ = [
     "HSICLassoCV",
     "Ignore",
     "InvalidInputError",
+    "KnockoffResult",
+    "KnockoffSelection",
+    "KnockoffWarning",
     "Labels",
     "Laplace",
     "Lasso",
@@ -138,7 +143,10 @@ __all__ = [
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on
 #: first use, so that the command line can answer `--help` without loading scikit-learn.
-_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan")
+_HOMES = (
+    "errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan",
+    "inference",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
