@@ -21,12 +21,15 @@ OPTIONS = {
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
-RESULTS = {"FeatureFunction", "KnockoffResult", "Plan", "SelectedKernel", "SelectionResult"}
+RESULTS = {
+    "FeatureFunction", "KnockoffResult", "Plan", "PostSelectionResult", "SelectedKernel",
+    "SelectionResult",
+}  # fmt: skip
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",
 }  # fmt: skip
-FUNCTIONS = {"plan", "select_genes"}
+FUNCTIONS = {"plan", "post_selection_test", "select_genes"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
     "InvalidInputError", "KnockoffWarning", "MissingExtraError", "RechunkWarning",

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
         MissingExtraError,
         RechunkWarning,
     )
-    from hsiclasso.inference import KnockoffResult, KnockoffSelection
+    from hsiclasso.inference import (
+        KnockoffResult,
+        KnockoffSelection,
+        PostSelectionResult,
+        post_selection_test,
+    )
     from hsiclasso.kernels import (
         HSIC,
         NHSIC,
@@ -122,6 +127,7 @@ __all__ = [
     "Phenotype",
     "Plan",
     "Polynomial",
+    "PostSelectionResult",
     "Real",
     "RechunkWarning",
     "RegularisedLaplacian",
@@ -137,6 +143,7 @@ __all__ = [
     "make_data2",
     "open_anndata",
     "plan",
+    "post_selection_test",
     "read_table",
     "select_genes",
 ]

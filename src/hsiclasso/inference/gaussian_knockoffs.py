@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve, eigh
 from sklearn.covariance import ledoit_wolf
 
+from hsiclasso._blas import single_threaded_blas
 from hsiclasso._checks import as_generator, check_choice, check_random_state
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError
@@ -97,19 +98,18 @@ def minimum_reconstructability(C: FloatArray) -> FloatArray:
     >>> minimum_reconstructability(np.eye(3))
     array([1., 1., 1.])
     """
-    d = len(C)
-    least = float(eigh(C, eigvals_only=True, subset_by_index=[0, 0])[0])
-    s = np.full(d, least)
+    s = np.full(len(C), float(eigh(C, eigvals_only=True, subset_by_index=[0, 0])[0]))
     for _ in range(_MAX_SWEEPS):
         # made anew in every sweep, so that rounding errors do not add up
-        P = np.asfortranarray(cho_solve(cho_factor(2 * C - np.diag(s)), np.eye(d)))
+        P = np.asfortranarray(cho_solve(cho_factor(2 * C - np.diag(s)), np.eye(s.size)))
         before = s.copy()
-        for j in range(d):
-            p = P[:, j].copy()
-            size = float(np.linalg.norm(p))
-            step = (1 - s[j] * size) / (p[j] + size)
-            s[j] += step
-            P = blas.dger(step / (1 - step * p[j]), p, p, a=P, overwrite_a=True)
+        with single_threaded_blas():  # threads wait for each other in updates that are so short
+            for j in range(s.size):
+                p = P[:, j].copy()
+                size = float(np.linalg.norm(p))
+                step = (1 - s[j] * size) / (p[j] + size)
+                s[j] += step
+                P = blas.dger(step / (1 - step * p[j]), p, p, a=P, overwrite_a=True)
         if np.abs(s - before).max() <= _TOLERANCE:
             break
     return s
@@ -134,7 +134,7 @@ class KnockoffModel:
     coefficients : ndarray of shape (d, d)
         :math:`C^{-1} S`: Z times it is what knockoffs lack of Z.
     root : ndarray of shape (d, d)
-        A square root A of the conditional covariance, :math:`A A^\top = 2S - S C^{-1} S`.
+        The symmetric square root of the conditional covariance :math:`2S - S C^{-1} S`.
     """
 
     correlation: FloatArray
@@ -156,7 +156,8 @@ class KnockoffModel:
         coefficients = cho_solve(cho_factor(C), np.diag(s))
         conditional = 2 * np.diag(s) - s[:, None] * coefficients
         values, vectors = eigh(0.5 * (conditional + conditional.T))
-        root = vectors * np.sqrt(np.maximum(values, 0.0))  # 0 may be -1e-17
+        # the symmetric root: others depend on how rounding turns equal eigenvectors
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
         return cls(C, s, coefficients, root)
 
     def sample(self, Z: FloatArray, random_state: Any = None) -> FloatArray:
@@ -186,4 +187,4 @@ class KnockoffModel:
                 "columns that the model was made for."
             )
         noise = as_generator(random_state).standard_normal(Z.shape)
-        return np.asarray(Z - Z @ self.coefficients + noise @ self.root.T)
+        return np.asarray(Z - Z @ self.coefficients + noise @ self.root)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["e_bh", "e_values", "knockoff_threshold"]
+__all__ = ["average_e_values", "e_bh", "e_values", "knockoff_threshold"]
 
 
 def knockoff_threshold(W: FloatArray, level: float, *, stop_early: bool = False) -> float:
@@ -64,6 +64,29 @@ def e_values(W: FloatArray, threshold: float) -> FloatArray:
     array([2.5, 2.5, 2.5, 0. , 0. ])
     """
     return W.size * (threshold <= W) / (1.0 + np.count_nonzero(-threshold >= W))
+
+
+def average_e_values(statistics: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the threshold of each draw, and the mean e-values.
+
+    With one draw, `e_bh` at the same level selects what knockoff+ selects.
+
+    Parameters
+    ----------
+    statistics : ndarray of shape (n_draws, d)
+        W of each draw.
+    level : float
+        Level of each draw.
+
+    Returns
+    -------
+    thresholds : ndarray of shape (n_draws,)
+    values : ndarray of shape (d,)
+    """
+    several = len(statistics) > 1
+    found = [knockoff_threshold(W, level, stop_early=several) for W in statistics]
+    values = [e_values(W, threshold) for W, threshold in zip(statistics, found, strict=True)]
+    return np.array(found), np.mean(values, axis=0)
 
 
 def e_bh(values: FloatArray, q: float) -> tuple[IntArray, float]:

@@ -27,11 +27,11 @@ from hsiclasso.errors import (
     KnockoffWarning,
 )
 from hsiclasso.inference.gaussian_knockoffs import KnockoffModel, Method, shrunk_correlation
-from hsiclasso.inference.knockoff_filter import e_bh, e_values, knockoff_threshold
+from hsiclasso.inference.knockoff_filter import average_e_values, e_bh
 from hsiclasso.inference.knockoff_result import KnockoffResult, ranked
+from hsiclasso.inference.symmetric import check_symmetric
 from hsiclasso.selectors import AlphaRatio, HSICLasso
 from hsiclasso.selectors.estimators import ColumnSelector, LassoSelector
-from hsiclasso.selectors.penalties import as_penalty
 from hsiclasso.targets.values import transformed
 
 __all__ = ["KnockoffSelection"]
@@ -46,8 +46,6 @@ _LEAST_SHARE = 0.01
 _CLOSE = 0.05
 #: A column with so few different values is far from any normal one.
 _FEW_VALUES = 20
-#: Options of selectors that treat some columns unlike others, or refer to them by name.
-_BY_COLUMN = ("keep", "exclude", "joint", "covariates")
 
 
 class KnockoffSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
@@ -198,12 +196,7 @@ class KnockoffSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mis
         self, source: Source, statistics: FloatArray, similarity: FloatArray, level: float
     ) -> None:
         """Select by the statistics (n_draws, d), and set the fitted attributes."""
-        several = self.n_draws > 1
-        thresholds = np.array(
-            [knockoff_threshold(W, level, stop_early=several) for W in statistics]
-        )
-        pairs = zip(statistics, thresholds, strict=True)
-        values = np.mean([e_values(W, threshold) for W, threshold in pairs], axis=0)
+        thresholds, values = average_e_values(statistics, level)
         chosen, e_threshold = e_bh(values, self.q)
         order = ranked(values, statistics.mean(axis=0))
         self.selected_ = order[np.isin(order, chosen)]
@@ -241,20 +234,9 @@ def _checked_selector(given: Any) -> LassoSelector:
             f"selector={selector!r} is no selector with a path: pass HSICLasso, NOCCOLasso or "
             "EmbeddingLasso."
         )
-    params = selector.get_params(deep=False)
-    by_column = [name for name in _BY_COLUMN if params.get(name) is not None]
-    if hasattr(params["kernel"], "keys"):
-        by_column.append("kernel")
-    penalty = as_penalty(params["penalty"])
-    if any(getattr(penalty, name, None) is not None for name in ("weights", "groups")):
-        by_column.append("penalty")
-    if by_column:
-        raise InvalidInputError(
-            f"selector has {', '.join(by_column)}, which may treat a column unlike its knockoff: "
-            "leave it out, and drop the columns that you do not want from the table."
-        )
+    check_symmetric(selector)
     copy: LassoSelector = clone(selector).set_params(n_neighbors=0)
-    if "max_redundancy" in params:  # a knockoff resembles its original
+    if "max_redundancy" in copy.get_params(deep=False):  # a knockoff resembles its original
         copy.set_params(max_redundancy=1.0)
     return copy
 
