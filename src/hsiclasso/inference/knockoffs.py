@@ -18,7 +18,7 @@ from hsiclasso._checks import (
     check_whole,
     is_number,
 )
-from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import Source, as_dataset, check_finite
 from hsiclasso.errors import (
     ConstantFeatureWarning,
@@ -42,8 +42,8 @@ _MOST_COLUMNS = 3000
 _LEAST_FEATURES, _SAMPLES_EACH = 50, 8
 #: By default the path ends at this share of the largest penalty, if not before.
 _LEAST_SHARE = 0.01
-#: A column whose s is below this is nearly determined by the others: R^2 above 0.95.
-_CLOSE = 0.05
+#: Columns with a larger correlation are copies of each other.
+_COPY = 0.95
 #: A column with so few different values is far from any normal one.
 _FEW_VALUES = 20
 
@@ -164,8 +164,8 @@ class KnockoffSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mis
             selector.set_params(
                 n_features_to_select=min(2 * Z.shape[1], most), alpha=AlphaRatio(_LEAST_SHARE)
             )
+        _warn_of_copies(source, np.flatnonzero(varies), Z)
         model = KnockoffModel.of(shrunk_correlation(Z), self.method)
-        _warn_of_copies(source, np.flatnonzero(varies)[model.s < _CLOSE])
         draws = Parallel(n_jobs=self.n_jobs)(
             delayed(_draw)(selector, model, Z, data.y, int(seed)) for seed in seeds
         )
@@ -300,13 +300,16 @@ def _scores(source: Source, *, normal: bool) -> tuple[FloatArray, BoolArray]:
     return X / X.std(axis=0), varies
 
 
-def _warn_of_copies(source: Source, close: Any) -> None:
-    if close.size:
-        names = ", ".join(source.name(int(j)) for j in close[:5])
+def _warn_of_copies(source: Source, columns: IntArray, Z: FloatArray) -> None:
+    close = np.abs(Z.T @ Z) > _COPY * len(Z)
+    np.fill_diagonal(close, False)
+    copies = columns[close.any(axis=0)]
+    if copies.size:
+        names = ", ".join(source.name(int(j)) for j in copies[:5])
         warnings.warn(
-            f"{close.size} columns are nearly determined by others, such as copies: {names}"
-            f"{', ...' if close.size > 5 else ''}. Their knockoffs resemble them, so they can "
-            "hardly be selected. Keep one of each group of copies.",
+            f"{copies.size} columns are close copies of others, with a correlation above {_COPY}: "
+            f"{names}{', ...' if copies.size > 5 else ''}. An original cannot be told from its "
+            "copy: they are hardly found, or with false ones. Keep one of each group.",
             KnockoffWarning,
             stacklevel=3,
         )

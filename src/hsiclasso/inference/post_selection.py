@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from hsiclasso._checks import (
 )
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import RowSubset, Source, as_dataset, check_finite
-from hsiclasso.errors import InvalidInputError, require
+from hsiclasso.errors import FewerFeaturesWarning, InvalidInputError, require
 from hsiclasso.inference.hsic_estimates import (
     HSICEstimate,
     estimate_hsic,
@@ -348,7 +349,10 @@ def _first_part(
         )
     assert isinstance(values, Values)
     # the kind is that of all samples, whatever values a part has
-    found = select(selector.set_params(target=target.target), first, np.asarray(y)[parts[0]])
+    selector.set_params(target=target.target)
+    with warnings.catch_warnings():  # its own choice does not matter here
+        warnings.simplefilter("ignore", FewerFeaturesWarning)
+        found = select(selector, first, np.asarray(y)[parts[0]])
     problem = found.problem
     wanted = selector.n_features_to_select or found.selected.size
     p = min(options.n_screened or 2 * wanted, int(np.count_nonzero(problem.varies)))

@@ -67,11 +67,11 @@ def confidence_interval(
     (0.04, 3.96)
     """
     tail = (1 - confidence) / 2
-    return _mean_with(tail, t, sd, intervals, -1), _mean_with(1 - tail, t, sd, intervals, 1)
+    return _mean_with(tail, t, sd, intervals), _mean_with(1 - tail, t, sd, intervals)
 
 
-def _mean_with(wanted: float, t: float, sd: float, intervals: FloatArray, side: int) -> float:
-    """Return the mean with which the survival at t has a value; infinite on a side if too far."""
+def _mean_with(wanted: float, t: float, sd: float, intervals: FloatArray) -> float:
+    """Return the mean with which the survival at t has a value; infinite if it is too far."""
 
     def excess(mean: float) -> float:
         return survival(t, mean, sd, intervals) - wanted
@@ -79,6 +79,8 @@ def _mean_with(wanted: float, t: float, sd: float, intervals: FloatArray, side: 
     reach = sd * np.exp2(np.arange(_DOUBLINGS + 1))
     low = next((t - r for r in reach if excess(t - r) <= 0), None)
     high = next((t + r for r in reach if excess(t + r) >= 0), None)
-    if low is None or high is None:
-        return float(side * np.inf)
+    if low is None:
+        return -float("inf")
+    if high is None:
+        return float("inf")
     return float(brentq(excess, low, high, xtol=1e-10 * sd))
