@@ -80,6 +80,15 @@ def test_mvr_reaches_the_optimum_of_a_generic_optimiser(d):
     np.testing.assert_allclose(s, np.exp(found.x), atol=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_factors", [2, 20])
+def test_mvr_is_that_of_knockpy(n_factors):
+    mrc = pytest.importorskip("knockpy.mrc")
+    C = correlation(40, 0, n_factors)
+    theirs = mrc._solve_mvr_ungrouped(C, num_iter=500, converge_tol=1e-12)
+    np.testing.assert_allclose(minimum_reconstructability(C), np.diag(theirs), atol=1e-4)
+
+
 @given(C=matrices)
 def test_equicorrelated_s_are_the_largest_possible(C):
     s = equicorrelated(C)

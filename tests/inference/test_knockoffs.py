@@ -23,7 +23,10 @@ from hsiclasso import (
     KnockoffWarning,
     Lasso,
     NOCCOLasso,
+    Resources,
     as_source,
+    post_selection_test,
+    read_table,
 )
 from hsiclasso.baselines import MRMR
 from hsiclasso.inference import knockoffs
@@ -208,7 +211,7 @@ def test_warnings_say_when_knockoffs_cannot_help():
     levels[:, 3] = np.round(X[:, 3])
     with pytest.warns(KnockoffWarning, match="1 columns have fewer than 20 .* 'x3'"):
         KnockoffSelection(random_state=0).fit(levels, y)
-    with pytest.warns(KnockoffWarning, match="20 columns at level 0.01: .* at least .* 100"):
+    with pytest.warns(KnockoffWarning, match=r"20 columns, but with q=0.01 .* 1/q = 100"):
         KnockoffSelection(q=0.01, random_state=0).fit(X, y)
 
 
@@ -222,6 +225,8 @@ def test_warnings_say_when_knockoffs_cannot_help():
         ({"method": "sdp"}, "method='sdp' is unknown"),
         ({"normal_scores": "yes"}, "normal_scores='yes' must be True or False"),
         ({"n_draws": 0}, "n_draws=0 must be a whole number >= 1"),
+        ({"n_jobs": 0}, "n_jobs=0 leaves no process"),
+        ({"selector": HSICLasso(resources=Resources(checkpoint="c"))}, "has a checkpoint"),
         ({"random_state": "a"}, "random_state='a' is no source"),
         ({"selector": MRMR(2)}, "is no selector with a path: pass HSICLasso"),
         ({"selector": HSICLasso(keep=[0])}, "selector has keep for some of the columns"),
@@ -248,3 +253,13 @@ def test_bad_tables(rng):
     holes[2, 3] = np.nan
     with pytest.raises(ValueError, match="x3"):
         KnockoffSelection().fit(holes, y)
+
+
+def test_weights_are_refused(tmp_path, rng):
+    frame = pd.DataFrame(rng.random((40, 12))).rename(columns=str)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    weighted = read_table(tmp_path / "t.csv", target="0", weights="1")
+    with pytest.raises(InvalidInputError, match="X has sample weights"):
+        KnockoffSelection().fit(weighted)
+    with pytest.raises(InvalidInputError, match="X has sample weights"):
+        post_selection_test(None, weighted)

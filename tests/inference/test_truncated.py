@@ -58,3 +58,5 @@ def test_an_end_may_be_infinite():
     assert (low, high) == (-np.inf, -np.inf)
     low, high = confidence_interval(1.0 + 1e-9, 1.0, np.array([[1.0, np.inf]]), 0.9)
     assert low == -np.inf
+    low, high = confidence_interval(1.0, 1.0, np.array([[-np.inf, 1.0]]), 0.9)
+    assert (low, high) == (np.inf, np.inf)

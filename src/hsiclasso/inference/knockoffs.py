@@ -154,7 +154,7 @@ class KnockoffSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mis
                 "X has sample weights, which knockoffs do not know: read the table without them."
             )
         source = data.source
-        _check_table(source, level)
+        _check_table(source, self.q)
         self._set_names(X, source)
         Z, varies = _scores(source, normal=self.normal_scores)
         rng = as_generator(self.random_state)
@@ -188,6 +188,8 @@ class KnockoffSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mis
         check_flag("normal_scores", self.normal_scores)
         check_whole("n_draws", self.n_draws)
         check_random_state(self.random_state)
+        if self.n_jobs == 0:
+            raise InvalidInputError("n_jobs=0 leaves no process: pass 1 or more, or -1 for all.")
         if self.draw_level is not None:
             return float(self.draw_level)
         return self.q if self.n_draws == 1 else self.q / 2
@@ -235,13 +237,18 @@ def _checked_selector(given: Any) -> LassoSelector:
             "EmbeddingLasso."
         )
     check_symmetric(selector)
+    if getattr(selector.resources, "checkpoint", None) is not None:
+        raise InvalidInputError(
+            "selector has a checkpoint, which is for one table, but each draw of knockoffs makes "
+            "another: leave it out."
+        )
     copy: LassoSelector = clone(selector).set_params(n_neighbors=0)
     if "max_redundancy" in copy.get_params(deep=False):  # a knockoff resembles its original
         copy.set_params(max_redundancy=1.0)
     return copy
 
 
-def _check_table(source: Source, level: float) -> None:
+def _check_table(source: Source, q: float) -> None:
     """Raise if there can be no knockoffs of a table, and warn if they can select nothing."""
     d = source.n_features
     if d > _MOST_COLUMNS:
@@ -259,10 +266,10 @@ def _check_table(source: Source, level: float) -> None:
             "it, or encode it."
         )
     check_finite(source)
-    if d * level < 1:
+    if d * q < 1:
         warnings.warn(
-            f"{d} columns at level {level:g}: knockoffs select at least 1/{level:g} = "
-            f"{1 / level:.0f} features or none, so they cannot select anything here. Raise q.",
+            f"X has {d} columns, but with q={q:g} knockoffs select at least 1/q = {1 / q:.0f} "
+            "features or none, so they cannot select anything here. Raise q.",
             KnockoffWarning,
             stacklevel=3,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from hsiclasso._checks import (
 )
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.data import RowSubset, Source, as_dataset, check_finite
-from hsiclasso.errors import FewerFeaturesWarning, InvalidInputError, require
+from hsiclasso.errors import FewerFeaturesWarning, InvalidInputError
 from hsiclasso.inference.hsic_estimates import (
     HSICEstimate,
     estimate_hsic,
@@ -27,6 +27,7 @@ from hsiclasso.inference.hsic_estimates import (
     random_sets,
     unbiased_hsic,
 )
+from hsiclasso.inference.post_selection_result import FeatureTest, PostSelectionResult
 from hsiclasso.inference.selective_lasso import Line, selected_by_lasso
 from hsiclasso.inference.symmetric import check_symmetric
 from hsiclasso.inference.truncated import confidence_interval, survival
@@ -38,7 +39,7 @@ from hsiclasso.selectors.pipeline import select
 from hsiclasso.solvers import ExplicitProblem, nonnegative_lasso_path
 from hsiclasso.targets import Values, as_target
 
-__all__ = ["PostSelectionResult", "TestedFeature", "post_selection_test"]
+__all__ = ["post_selection_test"]
 
 Quantity = Literal["partial", "hsic"]
 Estimator = Literal["block", "incomplete"]
@@ -57,83 +58,6 @@ _SETS_EACH = 3
 _BLOCK_OF_FIRST = 500
 #: Least ratio of eigenvalues of the redundancies.
 _LEAST_EIGENVALUE = 1e-6
-
-
-@dataclass(frozen=True)
-class TestedFeature:
-    """A selected feature with its p-value.
-
-    Attributes
-    ----------
-    name : str
-    index : int
-        Column of the table.
-    estimate, standard_error : float
-        Of the quantity that was tested, before the selection is accounted for.
-    p_value : float
-        One-sided: small if the quantity is above 0.
-    low, high : float
-        Confidence interval; its ends may be infinite.
-    """
-
-    __test__ = False  # no test of pytest
-
-    name: str
-    index: int
-    estimate: float
-    standard_error: float
-    p_value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class PostSelectionResult:
-    """Selected features with p-values that account for the selection.
-
-    Attributes
-    ----------
-    features : tuple of TestedFeature
-        By increasing p-value; empty if nothing is selected on the second part.
-    screened : tuple of str
-        Features that the first part let through.
-    quantity, estimator : str
-    confidence : float
-        Of the intervals.
-    alpha : float
-        Penalty, chosen on the first part; HSIC is a mean over pairs of samples here.
-    n_first, n_second, n_sets : int
-        Samples of both parts, and sets of samples on the second.
-    """
-
-    features: tuple[TestedFeature, ...]
-    screened: tuple[str, ...]
-    quantity: str
-    estimator: str
-    confidence: float
-    alpha: float
-    n_first: int
-    n_second: int
-    n_sets: int
-
-    @property
-    def p_values(self) -> FloatArray:
-        """P-values, smallest first."""
-        return np.array([feature.p_value for feature in self.features])
-
-    def to_frame(self) -> Any:
-        """Return the features as a pandas DataFrame (needs the extra ``pandas``)."""
-        names = list(TestedFeature.__dataclass_fields__)
-        rows = [asdict(feature) for feature in self.features]
-        return require("pandas", "pandas").DataFrame(rows, columns=names)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as lists and numbers; None stands for an infinite end."""
-        made = asdict(self)
-        for row in made["features"]:
-            for end in ("low", "high"):
-                row[end] = row[end] if np.isfinite(row[end]) else None
-        return made
 
 
 def post_selection_test(
@@ -397,7 +321,7 @@ def _check_copies(M: FloatArray, source: Source, columns: IntArray) -> None:
 
 def _test(
     design: _Design, H: HSICEstimate, active: BoolArray, k: int, options: _Options, source: Source
-) -> TestedFeature:
+) -> FeatureTest:
     """Test one selected feature."""
     eta = np.zeros(active.size)
     if options.quantity == "partial":
@@ -414,4 +338,4 @@ def _test(
     low, high = confidence_interval(t, sd, union, options.confidence)
     column = int(design.columns[k])
     p_value = survival(t, 0.0, sd, union)
-    return TestedFeature(source.name(column), column, t, sd, p_value, low, high)
+    return FeatureTest(source.name(column), column, t, sd, p_value, low, high)
