@@ -653,3 +653,46 @@ def filling(relevance, S, selected, number):
         scores = [relevance[k] * (1 - max(S[k, j] for j in chosen)) ** 2 for k in left]
         chosen.append(left[int(np.argmax(scores))])
     return chosen[len(selected) :]
+
+
+def knockoff_covariance(C, s):
+    """Covariance matrix of originals and knockoffs, [[C, C - S], [C - S, C]]."""
+    off = C - np.diag(s)
+    return np.block([[C, off], [off, C]])
+
+
+def reconstructability(C, s):
+    """1/2 tr G^-1 of that matrix: the sum of the reciprocal conditional variances, halved."""
+    return 0.5 * np.trace(np.linalg.inv(knockoff_covariance(C, s)))
+
+
+def knockoff_plus(W, q):
+    """The least t of |W| with (1 + #{W <= -t}) / #{W >= t} <= q."""
+    for t in sorted(set(np.abs(W[W != 0]).tolist())):
+        if 1 + np.sum(-t >= W) <= q * np.sum(t <= W):
+            return t
+    return np.inf
+
+
+def hsic_by_quadruples(K, L):
+    """Unbiased HSIC as a U-statistic: the mean over all ordered quadruples of different samples."""
+    from itertools import permutations
+
+    values = [
+        K[i, j] * L[i, j] + K[i, j] * L[q, r] - 2 * K[i, j] * L[i, q]
+        for i, j, q, r in permutations(range(len(K)), 4)
+    ]
+    return np.mean(values)
+
+
+def lasso_selects(M, H, alpha):
+    """Features with a positive weight in min 1/2 a'Ma - H'a + alpha 1'a over a >= 0, all tried."""
+    from itertools import product
+
+    for chosen in product([False, True], repeat=len(H)):
+        S = np.array(chosen)
+        a = np.zeros(len(H))
+        a[S] = np.linalg.solve(M[np.ix_(S, S)], H[S] - alpha)
+        if (a[S] > 0).all() and (H - M @ a <= alpha + 1e-12)[~S].all():
+            return S
+    raise AssertionError("a convex problem has a solution")

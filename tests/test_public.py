@@ -14,7 +14,10 @@ from hsiclasso._options import Option
 from hsiclasso.errors import MissingExtraError, require
 
 #: Public names by what they are.
-ESTIMATORS = {"EmbeddingLasso", "HSICLasso", "HSICLassoCV", "NOCCOLasso", "SelectByTest"}
+ESTIMATORS = {
+    "ControlledSelection", "EmbeddingLasso", "HSICLasso", "HSICLassoCV", "KnockoffSelection",
+    "NOCCOLasso", "SelectByTest",
+}  # fmt: skip
 OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
     "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
@@ -22,16 +25,17 @@ OPTIONS = {
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
 RESULTS = {
-    "FeatureFunction", "HSICScan", "HSICTest", "Plan", "SelectedKernel", "SelectionResult",
+    "FeatureFunction", "HSICScan", "HSICTest", "KnockoffResult", "Plan", "PostSelectionResult",
+    "SelectedKernel", "SelectionResult",
 }  # fmt: skip
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",
 }  # fmt: skip
-FUNCTIONS = {"hsic_scan", "hsic_test", "plan", "select_genes"}
+FUNCTIONS = {"hsic_scan", "hsic_test", "plan", "post_selection_test", "select_genes"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
-    "InvalidInputError", "MissingExtraError", "RechunkWarning",
+    "InvalidInputError", "KnockoffWarning", "MissingExtraError", "RechunkWarning",
 }  # fmt: skip
 PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | FUNCTIONS | ERRORS
 #: Heavy packages that a plain import must not load.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         FewerFeaturesWarning,
         FewObservedWarning,
         InvalidInputError,
+        KnockoffWarning,
         MissingExtraError,
         RechunkWarning,
     )
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
         ControlledSelection,
         HSICScan,
         HSICTest,
+        KnockoffResult,
+        KnockoffSelection,
+        PostSelectionResult,
         SelectByTest,
         hsic_scan,
         hsic_test,
+        post_selection_test,
     )
     from hsiclasso.kernels import (
         HSIC,
@@ -116,6 +121,9 @@ __all__ = [
     "HSICTest",
     "Ignore",
     "InvalidInputError",
+    "KnockoffResult",
+    "KnockoffSelection",
+    "KnockoffWarning",
     "Labels",
     "Laplace",
     "Lasso",
@@ -128,6 +136,7 @@ __all__ = [
     "Phenotype",
     "Plan",
     "Polynomial",
+    "PostSelectionResult",
     "Real",
     "RechunkWarning",
     "RegularisedLaplacian",
@@ -146,6 +155,7 @@ __all__ = [
     "make_data2",
     "open_anndata",
     "plan",
+    "post_selection_test",
     "read_table",
     "select_genes",
 ]
@@ -153,15 +163,9 @@ __all__ = [
 #: Where public names live, each module after those that it loads itself. A name is loaded on
 #: first use, so that the command line can answer `--help` without loading scikit-learn.
 _HOMES = (
-    "errors",
-    "data",
-    "kernels",
-    "targets",
-    "selectors",
-    "selectors.cv",
-    "selectors.plan",
+    "errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan",
     "inference",
-)
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

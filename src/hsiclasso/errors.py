@@ -12,6 +12,7 @@
       ConstantFeatureWarning   columns that do not vary: they get weight 0
       FewerFeaturesWarning     fewer features than asked can have a positive weight
       FewObservedWarning       columns that are missing on too many samples: they get weight 0
+      KnockoffWarning          knockoffs cannot select anything, or their bound does not hold
       RechunkWarning           a store is copied to a temporary file to be read by features
 """
 
@@ -26,6 +27,7 @@ __all__ = [
     "FewObservedWarning",
     "FewerFeaturesWarning",
     "InvalidInputError",
+    "KnockoffWarning",
     "MissingExtraError",
     "RechunkWarning",
     "require",
@@ -54,6 +56,10 @@ class FewObservedWarning(UserWarning):
 
 class FewerFeaturesWarning(UserWarning):
     """No penalty gives as many features a positive weight as were asked for."""
+
+
+class KnockoffWarning(UserWarning):
+    """Knockoffs cannot select anything from this table, or their bound does not hold for it."""
 
 
 class RechunkWarning(UserWarning):

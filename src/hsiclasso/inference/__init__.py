@@ -1,8 +1,13 @@
 """Station 7: how sure a finding is, and how many there are."""
 
 from hsiclasso.inference.controlled import ControlledSelection
+from hsiclasso.inference.gaussian_knockoffs import KnockoffModel
+from hsiclasso.inference.knockoff_result import KnockoffResult
+from hsiclasso.inference.knockoffs import KnockoffSelection
 from hsiclasso.inference.multiple import adjust
 from hsiclasso.inference.permutation import permutation_p_value
+from hsiclasso.inference.post_selection import post_selection_test
+from hsiclasso.inference.post_selection_result import FeatureTest, PostSelectionResult
 from hsiclasso.inference.results import FoundFeatures, HSICScan, HSICTest, TestedFeature
 from hsiclasso.inference.scan import hsic_scan, hsic_test
 from hsiclasso.inference.selector import SelectByTest
@@ -10,9 +15,14 @@ from hsiclasso.inference.spectrum import Spectrum, permutation_moments, permutat
 
 __all__ = [
     "ControlledSelection",
+    "FeatureTest",
     "FoundFeatures",
     "HSICScan",
     "HSICTest",
+    "KnockoffModel",
+    "KnockoffResult",
+    "KnockoffSelection",
+    "PostSelectionResult",
     "SelectByTest",
     "Spectrum",
     "TestedFeature",
@@ -22,4 +32,5 @@ __all__ = [
     "permutation_moments",
     "permutation_p_value",
     "permutation_skewness",
+    "post_selection_test",
 ]
