@@ -78,16 +78,12 @@ def marginal(draw: Draw) -> list[list[int]]:
 
 METHODS = {
     "HSIC Lasso": Method(Controlled(HSICLasso)),
-    "NOCCO Lasso": Method(Controlled(NOCCOLasso)),
+    "NOCCO Lasso": Method(Controlled(NOCCOLasso), runs=40),
     "Embedding Lasso": Method(Controlled(EmbeddingLasso)),
     "each feature alone": Method(marginal),
 }
-_SMALL = ((100, 500), (200, 500), (500, 500))
-SIZES = dict.fromkeys(DESIGNS, _SMALL) | {
-    "AR(.5) null": (*_SMALL, (200, 5000)),
-    "copies": (*_SMALL, (1000, 500), (200, 5000), (500, 5000)),
-    "Data1": (*_SMALL, (200, 5000)),
-}
+_FEW, _MORE = ((200, 500),), ((100, 500), (200, 500), (500, 500), (200, 5000))
+SIZES = {name: _FEW for name in DESIGNS} | {"AR(.5) null": _MORE, "copies": _MORE}
 
 
 @dataclass(frozen=True, eq=False)
