@@ -59,7 +59,8 @@ class Measure(Option):
     regularisation : float
         NOCCO's epsilon; 0 for the others.
     transform : str or None
-        Transform of a real target if the user leaves it to the measure.
+        Transform of a real target if the user leaves it to the measure; ``"tails"`` are normal
+        scores if its tails are heavy.
     """
 
     name: ClassVar[str]
@@ -140,6 +141,10 @@ class HSIC(Measure):
     name = "hsic"
     title = "HSIC Lasso"
 
+    def of_target(self) -> Measure:
+        """Return HSIC of normal scores if the target's tails are heavy."""
+        return _TailedHSIC()
+
 
 class NHSIC(Measure):
     """HSIC of Gram matrices that are divided by their Frobenius norms, as in pyHSICLasso."""
@@ -147,6 +152,22 @@ class NHSIC(Measure):
     name = "nhsic"
     title = "normalised HSIC Lasso"
     normalised = True
+
+    def of_target(self) -> Measure:
+        """Return the same of normal scores if the target's tails are heavy."""
+        return _TailedNHSIC()
+
+
+class _TailedHSIC(HSIC):
+    """HSIC of a target that may have heavy tails."""
+
+    transform = "tails"
+
+
+class _TailedNHSIC(NHSIC):
+    """Normalised HSIC of a target that may have heavy tails."""
+
+    transform = "tails"
 
 
 class NOCCO(Measure):
@@ -186,6 +207,20 @@ class NOCCO(Measure):
     def similarity(self) -> Measure:
         """Return the measure for similarities: two equal features have similarity 1."""
         return _NormalisedNOCCO(self.epsilon)
+
+    def of_target(self) -> Measure:
+        """Return NOCCO of ranks.
+
+        The inverse gives all directions of a kernel nearly the same size. Values in the tails have
+        directions of their own, which hide the others; ranks have no tails.
+        """
+        return _RankedNOCCO(self.epsilon)
+
+
+class _RankedNOCCO(NOCCO):
+    """NOCCO of ranks."""
+
+    transform = "rank"
 
 
 class _EmbeddedTarget(HSIC):

@@ -22,7 +22,9 @@ class Real(ValueTarget):
     transform : {"auto", None, "rank", "normal"}, default="auto"
         ``"rank"`` replaces the values by their ranks, which tames heavy tails; ``"normal"`` by
         their normal scores, the normal quantiles of their ranks. ``"auto"`` leaves it to the
-        selector: `EmbeddingLasso` takes normal scores, the others the values.
+        selector: `HSICLasso` takes normal scores if the tails are heavy (excess kurtosis above 3),
+        else the values, `NOCCOLasso` ranks, and `EmbeddingLasso` normal scores. None is the
+        paper's.
     outputs : {"auto", "joint", "average"}, default="auto"
         ``"joint"`` takes one kernel on several outputs together, ``"average"`` one for each and
         their mean; ``"auto"`` is ``"joint"``.

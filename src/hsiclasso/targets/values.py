@@ -42,6 +42,7 @@ __all__ = [
     "codes_of",
     "target_kernel",
     "tighter",
+    "tail_weight",
     "transformed",
 ]
 
@@ -50,6 +51,8 @@ Transform = Literal["auto", "rank", "normal"]
 
 #: The measure that compares values as they are.
 _PLAIN = HSIC()
+#: Excess kurtosis above which tails are heavy: that of the Laplace distribution.
+_HEAVY = 3.0
 #: With this many samples or more, a real target is put on a grid.
 MANY_SAMPLES = 250_000
 
@@ -76,7 +79,13 @@ class Values:
         transform = measure.transform if self.transform == "auto" else self.transform
         if transform is None:
             return self.values
-        return np.array([transformed(numbers, transform, weights[0]) for numbers in self.raw])
+        if transform == "tails":
+            heavy = [tail_weight(numbers, weights[0]) > _HEAVY for numbers in self.raw]
+            named = ["normal" if one else None for one in heavy]
+        else:
+            named = [transform] * len(self.raw)
+        pairs = zip(self.raw, named, strict=True)
+        return np.array([transformed(numbers, name, weights[0]) for numbers, name in pairs])
 
     def matrix(
         self, measure: Measure, samples: Samples, *, error: float, n_features: int
@@ -251,6 +260,23 @@ class ValueTarget(Target):
 def codes_of(column: Array) -> FloatArray:
     """Number the distinct values of a column."""
     return np.unique(column, return_inverse=True)[1].astype(np.float64)
+
+
+def tail_weight(column: FloatArray, weights: FloatArray) -> float:
+    r"""Return the excess kurtosis, :math:`E(x - \bar x)^4 / (E(x - \bar x)^2)^2 - 3`.
+
+    It is 0 for normal values, negative for bounded ones, and 3 for the Laplace distribution.
+
+    Examples
+    --------
+    >>> tail_weight(np.array([-1.0, 0.0, 1.0, 0.0]), np.ones(4))
+    -1.0
+    """
+    shares = weights / weights.sum()
+    centred = column - shares @ column
+    squares = np.square(centred / (np.abs(centred).max() or 1.0))
+    variance = float(shares @ squares)
+    return float(shares @ np.square(squares)) / variance**2 - 3.0 if variance > 0 else 0.0
 
 
 def transformed(
