@@ -28,7 +28,7 @@ OUT = Path(__file__).resolve().parent / "results" / "null_p_values.csv"
 LEVELS = (1e-3, 1e-4, 1e-5, 1e-6)
 SAMPLES = (50, 200, 1000)
 #: Features of a draw, and orders of its target.
-FEATURES, ORDERS = 200, 100
+FEATURES, ORDERS = 100, 400
 #: Error of the features' matrices. Any matrix made of the feature alone has the same null.
 ERROR = 1e-4
 SEED = 20_000
@@ -56,7 +56,7 @@ TARGETS = {
     "class of 5%": lambda rng, n: (np.arange(n) < round(0.05 * n)).astype(float),
 }
 #: Cells about which a claim is made get more tests.
-MANY, SOME = 20_000_000, 4_000_000
+MANY, SOME = 4_000_000, 1_000_000
 
 
 def rows_of(columns, kernel):
