@@ -1,3 +1,108 @@
+"""Half-samples that share one pass over the table: paths of HSIC Lasso on each of them."""
+
 from __future__ import annotations
-def shared_picks(*a, **k):
-    return None
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from hsiclasso._blas import single_threaded_blas
+from hsiclasso._types import IntArray
+from hsiclasso.data import Source
+from hsiclasso.dependence import Progress, Threads
+from hsiclasso.dependence.halves import RelatedHalves, can_share_halves, relate_halves
+from hsiclasso.selectors import HSICLasso
+from hsiclasso.selectors.pipeline import target_matrix
+from hsiclasso.selectors.prepare import Inputs, prepare
+from hsiclasso.selectors.search import Search, by_weight
+from hsiclasso.solvers.short import first_features
+from hsiclasso.targets.matrix import FactoredTarget
+
+__all__ = ["shared_picks"]
+
+#: Relevances that are exact on each half before its path is solved: so many for each feature to
+#: select, and so many more.
+_EXACT_EACH, _EXACT_MORE = 4, 40
+#: With more samples, a fit to each half is not slower.
+_MOST_SAMPLES = 4000
+
+
+def shared_picks(
+    selector: Any,
+    source: Source,
+    y: Any,
+    parts: list[IntArray],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    **params: Any,
+) -> Iterator[IntArray] | None:
+    """Return the columns that a selector picks on each half, or None if it must be fitted to each.
+
+    Parameters
+    ----------
+    selector : selector
+        Only `HSICLasso` with its own measure, the lasso and a number of features shares a pass.
+    source : Source
+    y : array-like
+    parts : list of ndarray
+        Rows of the halves, in complementary pairs.
+    n_jobs : int, optional
+        Threads.
+    progress : callable, optional
+    **params
+        Other arguments of `fit`; if there are any, the selector must be fitted to each half.
+    """
+    if not isinstance(selector, HSICLasso) or any(v is not None for v in params.values()):
+        return None
+    if source.n_samples > _MOST_SAMPLES or not source.in_memory:
+        return None
+    options = selector.get_params(deep=False) | {"n_jobs": n_jobs, "resources": None}
+    inputs = prepare(HSICLasso(**options), source, y)
+    goal, penalty = inputs.goal, inputs.penalty.penalty
+    simple = goal.n_features is not None and goal.alpha is None and goal.alpha_ratio is None
+    if not simple or goal.criterion is not None or goal.n_groups is not None:
+        return None
+    if penalty.kind != "lasso" or penalty.signed or inputs.solver != "homotopy":
+        return None
+    if inputs.n_dropped or inputs.subtract:
+        return None
+    with single_threaded_blas():
+        target = target_matrix(inputs)
+        if not can_share_halves(inputs.features, target, inputs.measure):
+            return None
+        assert isinstance(target, FactoredTarget)
+        related = relate_halves(
+            inputs.features, target, parts,
+            n_exact=_EXACT_EACH * (goal.n_features or 0) + _EXACT_MORE,
+            budget=inputs.budget, progress=progress,
+        )  # fmt: skip
+    return _solve(inputs, related, progress)
+
+
+def _solve(
+    inputs: Inputs, related: RelatedHalves, progress: Progress | None
+) -> Iterator[IntArray]:
+    """Follow the path on each half, and yield the columns it selects."""
+    goal, kept = inputs.goal, inputs.penalty.kept
+    weights = inputs.penalty.penalty.weights
+    plain = bool((weights == weights[0]).all()) and not kept.size
+
+    def picks(number: int) -> IntArray:
+        problem: Any = related.problem(number)
+        if plain:
+            while (found := first_features(problem, goal.n_features or 0)) is not None:
+                if not problem.sharpen(found[1]):
+                    return found[0]
+        search = Search(problem, inputs.penalty.penalty, inputs.solver, 1.0)
+        path = search.path(goal)
+        on_path = by_weight(path, kept, goal.n_features)
+        return np.append(on_path, search.fill(path, on_path, goal))
+
+    numbers = range(len(related))
+    with single_threaded_blas():
+        for number, chosen in enumerate(Threads(inputs.budget.n_threads).map(picks, numbers)):
+            if progress is not None:
+                progress("half-samples", number + 1, len(related))
+            yield inputs.features.first[chosen]
