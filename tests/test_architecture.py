@@ -23,10 +23,11 @@ ALLOWED = {
     "selectors": {"data", "kernels", "targets", "dependence", "solvers"},
     "evaluation": {"data"},
     "baselines": {"data", "kernels", "targets", "dependence", "solvers", "selectors"},
-    "plots": {"data", "solvers", "selectors", "baselines"},
+    "inference": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines"},
+    "plots": {"data", "solvers", "selectors", "baselines", "inference"},
     "cli": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
-            "plots", *hsiclasso.__all__},
-    "__init__": {"data", "kernels", "targets", "selectors"},
+            "inference", "plots", *hsiclasso.__all__},
+    "__init__": {"data", "kernels", "targets", "selectors", "inference"},
     **{part: set() for part in COMMON},
 }  # fmt: skip
 #: Heavy packages that `import hsiclasso` alone must not load: they are for those who use them.

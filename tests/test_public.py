@@ -14,19 +14,19 @@ from hsiclasso._options import Option
 from hsiclasso.errors import MissingExtraError, require
 
 #: Public names by what they are.
-ESTIMATORS = {"EmbeddingLasso", "HSICLasso", "HSICLassoCV", "NOCCOLasso"}
+ESTIMATORS = {"EmbeddingLasso", "HSICLasso", "HSICLassoCV", "NOCCOLasso", "StabilitySelection"}
 OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
     "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
-RESULTS = {"FeatureFunction", "Plan", "SelectedKernel", "SelectionResult"}
+RESULTS = {"FeatureFunction", "Plan", "SelectedKernel", "SelectionResult", "StabilityResult"}
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",
 }  # fmt: skip
-FUNCTIONS = {"plan", "select_genes"}
+FUNCTIONS = {"plan", "select_genes", "with_frequencies"}
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
     "InvalidInputError", "MissingExtraError", "RechunkWarning",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         RechunkWarning,
     )
+    from hsiclasso.inference import StabilityResult, StabilitySelection, with_frequencies
     from hsiclasso.kernels import (
         HSIC,
         NHSIC,
@@ -123,6 +124,8 @@ __all__ = [
     "Resources",
     "SelectedKernel",
     "SelectionResult",
+    "StabilityResult",
+    "StabilitySelection",
     "Survival",
     "TextFormat",
     "__version__",
@@ -134,11 +137,15 @@ __all__ = [
     "plan",
     "read_table",
     "select_genes",
+    "with_frequencies",
 ]
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on
 #: first use, so that the command line can answer `--help` without loading scikit-learn.
-_HOMES = ("errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan")
+_HOMES = (
+    "errors", "data", "kernels", "targets", "selectors", "selectors.cv", "selectors.plan",
+    "inference",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

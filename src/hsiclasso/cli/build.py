@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hsiclasso.selectors.estimators import LassoSelector
     from hsiclasso.targets import Target
 
-__all__ = ["files_read", "make_selector", "make_target", "read"]
+__all__ = ["files_read", "make_selector", "make_target", "read", "resources_of"]
 
 _O = TypeVar("_O", bound="Option")
 
@@ -58,7 +58,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         "gram_error": chosen["gram_error"],
         "n_neighbors": chosen["neighbors"],
         "n_jobs": chosen["n_jobs"],
-        "resources": _resources(chosen),
+        "resources": resources_of(chosen),
     }
     method, epsilon = chosen["method"], chosen["epsilon"]
     selector: LassoSelector
@@ -74,7 +74,8 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     return selector
 
 
-def _resources(chosen: Mapping[str, Any]) -> Any:
+def resources_of(chosen: Mapping[str, Any]) -> Any:
+    """Return the resources that the options name; None for the default."""
     from hsiclasso.selectors import Resources
 
     given = (chosen["memory_limit"], chosen.get("checkpoint"), chosen["scheduler"])

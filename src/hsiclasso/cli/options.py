@@ -287,6 +287,11 @@ _CHECKPOINT = _running(
     "--checkpoint", type=_FILE, metavar="FOLDER",
     help="Folder that keeps finished chunks of columns: an interrupted run continues there.",
 )  # fmt: skip
+_STABILITY = _size(
+    "--stability", type=int, metavar="NUMBER",
+    help="Select on so many halves of the samples too, such as 100, and print how often each "
+    "feature, or one that carries the same information, was selected.",
+)  # fmt: skip
 _RESULT = (
     _output(
         "--out", type=_FILE,
@@ -300,7 +305,7 @@ _RESULT = (
     ),
     *_PRINTED,
 )  # fmt: skip
-_SELECT = (*_WORK, *_RUNNING, _CHECKPOINT, *_RESULT)
+_SELECT = (*_WORK, _STABILITY, *_RUNNING, _CHECKPOINT, *_RESULT)
 
 _COMPARE = (
     *_TARGET,

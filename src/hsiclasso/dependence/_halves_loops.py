@@ -17,10 +17,11 @@ def energies_of_halves(
 ) -> None:  # fmt: skip
     """Add to `out` (k, 2b) the squared products of centred halves, for pairs of halves.
 
-    `cross` (k, N, b, r + 1) holds the sums of N terms times r rows of the target over the first half
-    of each of b pairs, with a last column that is not read, `ones` (k, N, b) the sums of the terms, and `whole` (k, N, r + 1) both over
-    all samples, that of the terms last. `left` (k, N, b, r + 1) is what neither half has; it has no
-    entries if there is nothing. `means` (2b, r) are the means of the rows on each half.
+    `cross` (k, N, b, r + 1) holds the sums of N terms times r rows of the target over the first
+    half of each of b pairs; its last column is not read. `ones` (k, N, b) are the sums of the
+    terms, and `whole` (k, N, r + 1) both over all samples, those of the terms last. `left`
+    (k, N, b, r + 1) is what neither half has; it has no entries if there is nothing. `means`
+    (2b, r) are the means of the rows on each half.
     """
     n_rows, n_pairs, width = cross.shape[1], cross.shape[2], means.shape[1]
     for k in range(cross.shape[0]):

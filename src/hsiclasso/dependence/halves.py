@@ -50,6 +50,8 @@ _MARGIN, _NOISE = 0.01, 0.04
 _BLOCK = 1 << 19
 #: Columns that are expanded at once.
 _AT_ONCE = 256
+#: Most labels of a column.
+_MOST_LABELS = 16
 #: Typical number of terms of a column, with some to spare.
 _USUAL_HEIGHT = 12
 
@@ -68,8 +70,25 @@ def can_share_halves(features: Features, target: TargetMatrix, measure: Measure)
         and features.samples.plain
         and not features.joint
         and not features.least_observed
-        and not any(kernel.has_recursion or kernel.full_rank for kernel in features.kernels)
+        and not any(kernel.has_recursion for kernel in features.kernels)
+        and _has_few_labels(features)
     )
+
+
+def _has_few_labels(features: Features) -> bool:
+    """Return whether no kernel needs many terms, one for each value of a column."""
+    for number, kernel in enumerate(features.kernels):
+        if not kernel.full_rank or features.source.uniform_kind == "bool":
+            continue
+        which = features.which
+        mine = features.first if which is None else features.first[which == number]
+        for column in mine.tolist():
+            labels = features.source.categories(column)
+            if features.source.kind(column) != "bool" and (
+                labels is None or len(labels) > _MOST_LABELS
+            ):
+                return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -193,7 +212,7 @@ class _HalvesPass:
         halves = self.halves
         b = len(halves.parts) // 2
         out = np.zeros((k, 2 * b))
-        ones = np.empty(0)
+        ones: SingleArray = np.empty(0, dtype=np.float32)
         flat = phi.reshape(-1, n)
         for rows in halves.rows:
             some = flat if isinstance(rows.samples, slice) else flat[:, rows.samples]
@@ -335,7 +354,9 @@ class HalfProblem:
 
     def diagonal(self, rows: IntArray) -> FloatArray:
         """Return G[k, k], the squared Frobenius norm of the matrix of k on the half."""
-        return np.array([self.block(rows[k : k + 1], rows[k : k + 1])[0, 0] for k in range(len(rows))])
+        return np.array(
+            [self.block(rows[k : k + 1], rows[k : k + 1])[0, 0] for k in range(len(rows))]
+        )
 
     def block(self, rows: IntArray, cols: IntArray) -> FloatArray:
         """Return the inner products of the matrices of `rows` and `cols` on the half."""

@@ -206,15 +206,14 @@ def _ends(k: IntArray, mean: float, r: float) -> FloatArray:
     low, high = np.full(k.size, _LEAST_LOG), np.full(k.size, _MOST_LOG)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        f = within * _formula(i, middle, r)
-        above = f @ (i - mean) > 0
+        above = (within * _formula(i, middle, r)) @ (i - mean) > 0
         low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return 0.5 * (low + high)
+    return np.asarray(0.5 * (low + high))
 
 
 def _formula(i: IntArray, log_a: FloatArray, r: float) -> FloatArray:
     """Return ((a + i) / a) ** (1 / r), which is 1 at 0, for each a."""
-    return (1 + i * np.exp(-log_a)[:, None]) ** (1 / r)
+    return np.asarray((1 + i * np.exp(-log_a)[:, None]) ** (1 / r))
 
 
 def _tails(log_a: FloatArray, k: IntArray, mean: float, least: int, r: float) -> FloatArray:
@@ -223,7 +222,7 @@ def _tails(log_a: FloatArray, k: IntArray, mean: float, least: int, r: float) ->
     f = _formula(i, log_a, r)
     # the mean requires that the sum of (k + 1 - i) f(i) over i <= k be k + 1 - mean
     scale = (k + 1 - mean) / (np.maximum(k[:, None] + 1 - i, 0) * f).sum(axis=1)
-    return np.asarray(1 - scale * f[:, :least].sum(axis=1))
+    return np.asarray(1 - scale * f[:, :least].sum(axis=1), dtype=np.float64)
 
 
 def check_levels(
@@ -306,7 +305,8 @@ def resolve_levels(
         return false_selections(q, n_total, tau, n_pairs, assumption)
 
     if n_features is None:
-        assert threshold is not None and expected_false is not None
+        assert threshold is not None
+        assert expected_false is not None
         n_features = _most_features(bound, n_total, threshold, expected_false)
     elif threshold is None:
         assert expected_false is not None
@@ -344,9 +344,7 @@ def _most_features(bound: Any, n_total: int, threshold: float, expected_false: f
     return low
 
 
-def _least_threshold(
-    bound: Any, n_features: float, n_pairs: int, expected_false: float
-) -> float:
+def _least_threshold(bound: Any, n_features: float, n_pairs: int, expected_false: float) -> float:
     """Return the smallest share of the halves whose bound is not above what is allowed."""
     low, high = 0, 2 * n_pairs
     if bound(n_features, 1.0) > expected_false:

@@ -18,13 +18,12 @@ This puts most pairs far below the threshold; the others are compared exactly.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
-from hsiclasso._types import FloatArray, IntArray
+from hsiclasso._types import FloatArray, IntArray, SingleArray
 from hsiclasso.data import Source
 from hsiclasso.dependence.products import inner_products
 from hsiclasso.dependence.running import Threads
@@ -35,7 +34,7 @@ from hsiclasso.selectors.missing import as_missing
 __all__ = ["cluster", "factors_of", "similar_groups"]
 
 #: Relative error of the matrices that are compared, and rows of a factor for the first look.
-_ERROR, _LEADING = 1e-3, 3
+_ERROR, _LEADING = 1e-3, 2
 #: Features that are compared at once.
 _AT_ONCE = 256
 #: Rounding errors of the first look, in single precision.
@@ -92,14 +91,13 @@ def similar_groups(factors: list[Factor], least: float) -> list[IntArray]:
         part = slice(start, start + _AT_ONCE)
         for other in range(start, size, _AT_ONCE):
             beside = slice(other, other + _AT_ONCE)
-            cross = rows[part].reshape(-1, rows.shape[2]) @ rows[beside].reshape(
-                -1, rows.shape[2]
-            ).T
-            shape = len(rows[part]), _LEADING, len(rows[beside]), _LEADING
-            bound = np.square(cross).reshape(shape).sum(axis=(1, 3))
-            rest = np.add.outer(rests[part], rests[beside])
-            bound += rest + np.multiply.outer(rests[part], rests[beside]) + _ROUNDING
-            pairs.append(np.argwhere(bound >= least) + (start, other))
+            bound = np.zeros((len(rests[part]), len(rests[beside])), dtype=np.float32)
+            for left in rows:
+                for right in rows:
+                    bound += np.square(left[part] @ right[beside].T)
+            rest = np.add.outer(rests[part], rests[beside]) + _ROUNDING
+            bound += rest + np.multiply.outer(rests[part], rests[beside])
+            pairs.append(np.argwhere(bound >= least) + np.array([start, other]))
     joined = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
     links = sparse.coo_array((np.ones(len(joined)), joined.T), shape=(size, size))
     _, labels = connected_components(links, directed=False)
@@ -107,13 +105,13 @@ def similar_groups(factors: list[Factor], least: float) -> list[IntArray]:
     return np.split(order, np.flatnonzero(np.diff(labels[order])) + 1) if size else []
 
 
-def _leading(factors: list[Factor]) -> tuple[npt.NDArray[np.float32], FloatArray]:
-    """Return the leading rows (k, 3, n) of factors, and the norms (k,) of what they leave out."""
+def _leading(factors: list[Factor]) -> tuple[SingleArray, SingleArray]:
+    """Return the leading rows (2, k, n) of factors, and the norms (k,) of what they leave out."""
     n = factors[0].rows.shape[1] if factors else 0
-    rows = np.zeros((len(factors), _LEADING, n), dtype=np.float32)
-    rests = np.zeros(len(factors))
+    rows = np.zeros((_LEADING, len(factors), n), dtype=np.float32)
+    rests = np.zeros(len(factors), dtype=np.float32)
     for k, factor in enumerate(factors):
         some = factor.rows[:_LEADING]
-        rows[k, : len(some)] = some
+        rows[: len(some), k] = some
         rests[k] = np.linalg.norm(factor.eigenvalues[_LEADING:])
     return rows, rests

@@ -49,9 +49,7 @@ def draw_rows(
         )
     strata = [np.arange(n)] if classes is None else _strata(classes)
     if sampling == "bootstrap":
-        drawn: Iterator[IntArray] = (
-            draw_bootstrap(strata, generator) for _ in range(2 * n_pairs)
-        )
+        drawn: Iterator[IntArray] = (draw_bootstrap(strata, generator) for _ in range(2 * n_pairs))
     else:
         drawn = (half for _ in range(n_pairs) for half in draw_halves(strata, generator))
     return [np.sort(rows[part]) for part in drawn]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from hsiclasso._types import IntArray
-from hsiclasso.data import RowSubset, Source, is_container
+from hsiclasso.data import RowSubset, Source
 from hsiclasso.data.atomic import write_atomically
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.errors import InvalidInputError
@@ -39,7 +39,7 @@ def check_selects(selector: Any) -> None:
 def own_size(selector: Any) -> int | None:
     """Return how many features a selector is told to select, if it is told a whole number."""
     name = _size_name(selector)
-    size = None if name is None else selector.get_params(deep=False)[name]
+    size: Any = None if name is None else selector.get_params(deep=False)[name]
     is_whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
     return int(size) if is_whole and size > 0 else None
 
@@ -111,8 +111,11 @@ class Picker:
         if n_jobs in (None, 1):
             yield from map(self, parts)
             return
+        alone = self
+        if "n_jobs" in self.selector.get_params(deep=False):
+            alone = replace(self, selector=clone(self.selector).set_params(n_jobs=1))
         yield from Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(self)(part) for part in parts
+            delayed(alone)(part) for part in parts
         )
 
     def resume(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._types import IntArray
 from hsiclasso.data import Source
@@ -15,7 +13,8 @@ from hsiclasso.dependence.halves import RelatedHalves, can_share_halves, relate_
 from hsiclasso.selectors import HSICLasso
 from hsiclasso.selectors.pipeline import target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
-from hsiclasso.selectors.search import Search, by_weight
+from hsiclasso.selectors.search import by_weight
+from hsiclasso.solvers import Stop, solve_path
 from hsiclasso.solvers.short import first_features
 from hsiclasso.targets.matrix import FactoredTarget
 
@@ -81,24 +80,22 @@ def shared_picks(
     return _solve(inputs, related, progress)
 
 
-def _solve(
-    inputs: Inputs, related: RelatedHalves, progress: Progress | None
-) -> Iterator[IntArray]:
+def _solve(inputs: Inputs, related: RelatedHalves, progress: Progress | None) -> Iterator[IntArray]:
     """Follow the path on each half, and yield the columns it selects."""
-    goal, kept = inputs.goal, inputs.penalty.kept
-    weights = inputs.penalty.penalty.weights
-    plain = bool((weights == weights[0]).all()) and not kept.size
+    penalty, kept, wanted = inputs.penalty.penalty, inputs.penalty.kept, inputs.goal.n_features or 0
+    cap = float(getattr(inputs, "cap", 1.0))
+    options: dict[str, Any] = {} if cap == 1 else {"cap": cap}
+    plain = bool((penalty.weights == 1).all())
 
     def picks(number: int) -> IntArray:
-        problem: Any = related.problem(number)
-        if plain:
-            while (found := first_features(problem, goal.n_features or 0)) is not None:
-                if not problem.sharpen(found[1]):
-                    return found[0]
-        search = Search(problem, inputs.penalty.penalty, inputs.solver, 1.0)
-        path = search.path(goal)
-        on_path = by_weight(path, kept, goal.n_features)
-        return np.append(on_path, search.fill(path, on_path, goal))
+        problem = related.problem(number)
+        while plain and (found := first_features(problem, wanted, cap=cap)) is not None:
+            if not problem.sharpen(found[1]):
+                return found[0]
+        while True:
+            path = solve_path(problem, penalty, Stop(wanted), solver="homotopy", **options)
+            if not problem.sharpen(path.candidates):
+                return by_weight(path, kept, wanted)
 
     numbers = range(len(related))
     with single_threaded_blas():

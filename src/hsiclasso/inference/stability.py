@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -42,7 +41,7 @@ from hsiclasso.inference.stability_result import (
 from hsiclasso.selectors import HSICLasso, Resources
 from hsiclasso.selectors.estimators import ColumnSelector, LassoSelector
 from hsiclasso.selectors.resources import as_resources
-from hsiclasso.targets import Affinity, Classes, Graph, Target, Values, as_target
+from hsiclasso.targets import Affinity, Classes, Graph, Prepared, Values, as_target
 
 __all__ = ["StabilitySelection"]
 
@@ -57,7 +56,7 @@ _SIMILARITY = 0.5
 class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
     r"""Features that a selector finds again and again on halves of the samples.
 
-    The samples are divided into halves `n_pairs` times, and the selector runs on each half. Features
+    The samples are divided into halves `n_pairs` times, and the selector runs on each. Features
     that carry the same information form a cluster, and a half-sample that selects any of them
     speaks for the cluster. A cluster is stable if a share `threshold` of the half-samples selects
     it; `selected_` has one column of each. The expected number of false selections is bounded
@@ -168,7 +167,9 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         self.n_jobs = n_jobs
         self.resources = resources
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None, **params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, progress: Progress | None = None, **params: Any
+    ) -> Self:
         """Select features on half-samples, and keep the stable ones.
 
         Parameters
@@ -201,7 +202,13 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         picks = None
         if self.sampling == "complementary_pairs":
             picks = shared_picks(
-                selector, data.source, data.y, parts, n_jobs=self.n_jobs, progress=progress, **params
+                selector,
+                data.source,
+                data.y,
+                parts,
+                n_jobs=self.n_jobs,
+                progress=progress,
+                **params,
             )
         self.shared_ = picks is not None
         if picks is None:
@@ -253,7 +260,8 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         if threshold is None and expected is None:
             threshold = _THRESHOLD
         if self.sampling == "bootstrap":
-            assert n_features is not None and threshold is not None
+            assert n_features is not None
+            assert threshold is not None
             _check_total(n_features, n_total)
             levels = StabilityLevels(
                 threshold, n_features, None, n_total, self.n_pairs, self.bound
@@ -301,7 +309,7 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         """Return the similarity from which features form a cluster."""
         if self.max_redundancy is not None:
             return float(self.max_redundancy)
-        own = getattr(selector, "max_redundancy", None)
+        own: Any = getattr(selector, "max_redundancy", None)
         return float(own) if is_number(own) and 0 < own < 1 else _SIMILARITY
 
     def _final(
@@ -358,31 +366,32 @@ def _cohort(selector: Any, source: Source, y: Any, params: dict[str, Any]) -> _C
     if params.get("sample_weight") is not None:
         use = np.broadcast_to(np.asarray(params["sample_weight"], dtype=np.float64) > 0, n)
     is_own = isinstance(selector, LassoSelector)
-    target: Target | None = None
-    classes = used = None
-    if y is not None or is_own:
-        try:
-            kind = as_target(selector.target if is_own else "auto")
-            prepared = kind.prepare(y, n, use)
-        except ValueError:
-            if is_own:
-                raise
-        else:
-            target, used = prepared.target, prepared.rows
-            if isinstance(target, Classes) and isinstance(prepared.data, Values):
-                _, classes = np.unique(prepared.data.values, axis=1, return_inverse=True)
+    prepared = _prepared(selector, y, n, use) if is_own or y is not None else None
+    target = None if prepared is None else prepared.target
+    used = use if prepared is None or not is_own or prepared.rows is None else prepared.rows
+    rows = np.arange(n) if used is None else np.flatnonzero(used)
+    classes = None
+    if isinstance(target, Classes) and prepared is not None and isinstance(prepared.data, Values):
+        codes = prepared.data.values
+        if codes.shape[1] == rows.size:
+            classes = np.unique(codes, axis=1, return_inverse=True)[1].ravel()
     if is_own:
-        # the kind of the target is the same on every half, whatever values a half has
-        selector = clone(selector).set_params(target=target)
-    rows = np.arange(n)
-    if is_own and used is not None:
-        rows = np.flatnonzero(used)
-    elif use is not None:
-        rows = np.flatnonzero(use)
-    if classes is not None:
-        classes = np.asarray(classes).ravel()
-        classes = classes if classes.size == rows.size else None
+        # the kind of the target is the same on every half, whatever values a half has; what makes
+        # up the number where the path ends says nothing about stability
+        given = {"target": target, "resources": None, "n_neighbors": 0, "fill": False}
+        known = selector.get_params(deep=False)
+        selector = clone(selector).set_params(**{k: v for k, v in given.items() if k in known})
     return _Cohort(selector, rows, classes, isinstance(target, Affinity | Graph))
+
+
+def _prepared(selector: Any, y: Any, n: int, use: BoolArray | None) -> Prepared | None:
+    """Return the target of a selector of this package, or what it looks like for another."""
+    if isinstance(selector, LassoSelector):
+        return as_target(selector.target).prepare(y, n, use)
+    try:
+        return as_target("auto").prepare(y, n, use)
+    except ValueError:  # another selector may know what to do with it
+        return None
 
 
 def _describe(

@@ -17,6 +17,8 @@ from hsiclasso.selectors.result import SelectionResult
 
 __all__ = ["StabilityResult", "StableCluster", "StableFeature", "with_frequencies"]
 
+#: What samples of the samples are called.
+_SAMPLES = {"complementary_pairs": "half-samples", "bootstrap": "bootstrap samples"}
 #: Clusters that a short view shows, and fields of a record.
 _SHOWN = 20
 _FIELDS = ["rank", "name", "index", "frequency", "selected", "own_frequency", "size", "cluster"]
@@ -173,8 +175,7 @@ class StabilityResult:
         lines = [
             f"Stability selection with {self.selector}: {len(self.selected)} of "
             f"{len(self.clusters)} clusters in {levels.threshold:.0%} or more of "
-            f"{self.n_subsamples} {'half' if self.sampling != 'bootstrap' else 'bootstrap '}"
-            f"{'-' if self.sampling != 'bootstrap' else ''}samples"
+            f"{self.n_subsamples} {_SAMPLES[self.sampling]}"
         ]
         lines += [
             f"{'*' if cluster.selected else ' '}{rank:4d}  "
@@ -184,9 +185,11 @@ class StabilityResult:
         ]
         if len(self.clusters) > _SHOWN:
             lines.append(f"       ... and {len(self.clusters) - _SHOWN} more")
-        return "\n".join([*lines, self._error()])
+        return "\n".join([*lines, self.error_bound])
 
-    def _error(self) -> str:
+    @property
+    def error_bound(self) -> str:
+        """The bound on false selections, in a sentence."""
         levels = self.levels
         if levels.expected_false is None:
             return "Bootstrap samples have no bound on false selections."

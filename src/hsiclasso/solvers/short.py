@@ -22,14 +22,19 @@ _AT_ONCE = 8
 _LEAST = 2
 
 
-def first_features(problem: QuadraticProblem, number: int) -> tuple[IntArray, IntArray] | None:
-    """Return the features that the path of the non-negative lasso has when it first has `number`.
+def first_features(
+    problem: QuadraticProblem, number: int, *, cap: float = 1.0
+) -> tuple[IntArray, IntArray] | None:
+    r"""Return the features that the path of the non-negative lasso has when it first has `number`.
 
     Parameters
     ----------
     problem : QuadraticProblem
     number : int
         At least 1.
+    cap : float, default=1.0
+        Largest similarity :math:`G_{kl} / \sqrt{G_{kk} G_{ll}}` to a feature that joined before;
+        a feature that exceeds it is left out. 1 leaves nothing out.
 
     Returns
     -------
@@ -60,8 +65,9 @@ def first_features(problem: QuadraticProblem, number: int) -> tuple[IntArray, In
     while True:
         joins = np.empty(table.linear.size)
         code = follow(
-            table.gram, table.linear, table.slots, table.limit, number, active, state, lower, joins
-        )
+            table.gram, table.linear, table.slots, table.marks, np.array([table.limit, cap]),
+            number, active, state, lower, joins,
+        )  # fmt: skip
         if code == DONE:
             reached = int(np.count_nonzero(table.linear >= state[1]))
             return table.order[active[:number]], table.order[:reached]
@@ -84,6 +90,7 @@ class _Table:
         self._problem = problem
         self.order = np.zeros(0, dtype=np.int64)
         self.slots = np.zeros(0, dtype=np.int64)
+        self.marks = np.zeros(0, dtype=np.int64)
         self._columns: list[int] = []
         self.gram = np.zeros((0, 16))
         self.take(size)
@@ -103,6 +110,7 @@ class _Table:
         added = size - len(self.gram)
         self.gram = np.pad(self.gram, ((0, added), (0, 0)))
         self.slots = np.pad(self.slots, (0, added), constant_values=-1)
+        self.marks = np.pad(self.marks, (0, added))
 
     def add_rows(self) -> None:
         """Take some more candidates."""
