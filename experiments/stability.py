@@ -121,8 +121,8 @@ def _nothing(X, y, m: int, kind: str, seed: int) -> np.ndarray:
 SELECTORS = {"HSIC Lasso": HSICLasso, "NOCCO Lasso": NOCCOLasso, "Embedding Lasso": EmbeddingLasso}
 METHODS = {
     "HSIC Lasso": Contender(_nothing, runs=100),
-    "NOCCO Lasso": Contender(_nothing, runs=25),
-    "Embedding Lasso": Contender(_nothing, runs=25),
+    "NOCCO Lasso": Contender(_nothing, runs=20),
+    "Embedding Lasso": Contender(_nothing, runs=20),
 }
 
 

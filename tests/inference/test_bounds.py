@@ -159,7 +159,7 @@ def test_two_levels_give_the_third(assumption):
         ({"threshold": 0.6, "n_features": 50, "expected_false": 0.1}, "do not agree: with 100"),
         ({"threshold": 0.6, "expected_false": 1e-9}, "even with one of 100 features"),
         ({"n_features": 90, "expected_false": 0.1}, "even at a threshold of 1"),
-        ({"n_features": 101, "threshold": 0.9}, "n_features=101 is greater than"),
+        ({"n_features": 101, "threshold": 0.9}, "n_features=101 of each half-sample is greater"),
         ({"threshold": 1.2, "n_features": 5}, "threshold=1.2, but a share"),
         ({"threshold": 0.8, "expected_false": 0}, "expected_false=0, but the expected number"),
     ],

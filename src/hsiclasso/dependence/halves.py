@@ -34,7 +34,14 @@ from hsiclasso.kernels import Factor, Kernel, Measure
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 from hsiclasso.targets.split import SplitRows, split_rows
 
-__all__ = ["HALF_ERROR", "HalfProblem", "RelatedHalves", "can_share_halves", "relate_halves"]
+__all__ = [
+    "HALF_ERROR",
+    "HalfProblem",
+    "RelatedHalves",
+    "can_share_halves",
+    "least_share",
+    "relate_halves",
+]
 
 #: Relative error of the matrices of features: a bound, of which most have some hundredths.
 HALF_ERROR = 2e-2
@@ -73,6 +80,21 @@ def can_share_halves(features: Features, target: TargetMatrix, measure: Measure)
         and not any(kernel.has_recursion for kernel in features.kernels)
         and _has_few_labels(features)
     )
+
+
+def least_share(target: FactoredTarget, parts: Sequence[IntArray]) -> float:
+    r"""Return the smallest :math:`2\|T_H\|_F / \|T\|_F` of some halves H.
+
+    It is about 1, and much smaller if what varies in the target is a few far values that a half
+    does not have: then the scale of all samples does not suit that half.
+    """
+    whole, _ = target.whole
+    norms = []
+    for part in parts:
+        rows = whole[:, part]
+        rows = rows - rows.mean(axis=1, keepdims=True)
+        norms.append(float(np.linalg.norm(rows @ rows.T)))
+    return 2 * min(norms) / float(np.sqrt(target.norm2))
 
 
 def _has_few_labels(features: Features) -> bool:

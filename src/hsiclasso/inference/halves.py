@@ -10,7 +10,7 @@ import numpy as np
 from hsiclasso._types import IntArray
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Sampling", "draw_bootstrap", "draw_halves", "draw_rows"]
+__all__ = ["Sampling", "check_classes", "draw_bootstrap", "draw_halves", "draw_rows"]
 
 Sampling = Literal["complementary_pairs", "bootstrap"]
 
@@ -33,7 +33,7 @@ def draw_rows(
     rows : ndarray of shape (n,)
         Rows of the table that are used.
     classes : ndarray of shape (n,) or None
-        Class of each of these rows: every sample has the same share of each class.
+        Number of the class of each of these rows: every sample has the same share of each class.
     n_pairs : int
     generator : Generator
 
@@ -55,16 +55,23 @@ def draw_rows(
     return [np.sort(rows[part]) for part in drawn]
 
 
-def _strata(classes: IntArray) -> list[IntArray]:
-    """Return the places of each class."""
-    labels, counts = np.unique(classes, return_counts=True)
-    if counts.min() < 2 * _LEAST_OF_CLASS:
+def check_classes(classes: IntArray) -> None:
+    """Raise if a class has too few samples for two halves."""
+    least = int(np.bincount(classes).min())
+    if least < 2 * _LEAST_OF_CLASS:
         raise InvalidInputError(
-            f"y has a class with {counts.min()} sample{'s' * (counts.min() != 1)}, but each "
-            "half-sample needs one of every class: leave out classes with fewer than 2 samples, or "
-            "join them to others."
+            f"y has a class with {least} sample{'s' if least != 1 else ''}, but each half-sample "
+            "needs one of every class: leave out classes with fewer than 2 samples, or join them."
         )
-    return [np.flatnonzero(classes == label) for label in labels]
+
+
+def _strata(classes: IntArray) -> list[IntArray]:
+    """Return the places of each class; those with one sample are one stratum."""
+    labels, counts = np.unique(classes, return_counts=True)
+    common = labels[counts > 1]
+    strata = [np.flatnonzero(classes == label) for label in common]
+    rare = np.flatnonzero(~np.isin(classes, common))
+    return [*strata, rare] if rare.size else strata
 
 
 def draw_halves(

@@ -9,7 +9,12 @@ from hsiclasso._blas import single_threaded_blas
 from hsiclasso._types import IntArray
 from hsiclasso.data import Source
 from hsiclasso.dependence import Progress, Threads
-from hsiclasso.dependence.halves import RelatedHalves, can_share_halves, relate_halves
+from hsiclasso.dependence.halves import (
+    RelatedHalves,
+    can_share_halves,
+    least_share,
+    relate_halves,
+)
 from hsiclasso.selectors import HSICLasso
 from hsiclasso.selectors.pipeline import target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
@@ -23,6 +28,8 @@ __all__ = ["shared_picks"]
 #: Relevances that are exact on each half before its path is solved: so many for each feature to
 #: select, and so many more.
 _EXACT_EACH, _EXACT_MORE = 4, 40
+#: If the target varies less on a half, relative to what is expected, each half needs its own scale.
+_LEAST_SHARE = 0.5
 #: With more samples, a fit to each half is not slower.
 _MOST_SAMPLES = 4000
 
@@ -72,6 +79,8 @@ def shared_picks(
         if not can_share_halves(inputs.features, target, inputs.measure):
             return None
         assert isinstance(target, FactoredTarget)
+        if least_share(target, parts) < _LEAST_SHARE:
+            return None
         related = relate_halves(
             inputs.features, target, parts,
             n_exact=_EXACT_EACH * (goal.n_features or 0) + _EXACT_MORE,
