@@ -33,7 +33,10 @@ def draw(n, d=40, seed=0, heavy=False):
     return X, y * np.abs(y) if heavy else y
 
 
-def make(X, y, kind="real", kernels=(Gaussian(),), which=None, **options):
+GAUSSIAN = (Gaussian(),)
+
+
+def make(X, y, kind="real", kernels=GAUSSIAN, which=None, **options):
     features = Features(
         as_source(X), kernels, Samples(len(X)), np.arange(X.shape[1]), which, **options
     )

@@ -299,7 +299,7 @@ def test_a_matrix_between_samples():
 
 
 def test_frames_and_names():
-    X, y, causal = make_data1(150, 20, random_state=0)
+    X, y, _ = make_data1(150, 20, random_state=0)
     frame = pd.DataFrame(X).rename(columns="gene{}".format)
     frame["y"] = y
     fitted = StabilitySelection(HSICLasso(5), n_pairs=10, random_state=0)

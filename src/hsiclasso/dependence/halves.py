@@ -325,11 +325,25 @@ def terms_of(features: Features, wanted: IntArray) -> tuple[SingleArray, IntArra
         for terms in kernel.expand(z, np.arange(varying.size), allowed, samples.shares):
             phi = terms.on(slice(None), slice(None)).astype(np.float32)
             parts.append((varying[terms.columns], phi))
-            heights[varying[terms.columns]] = terms.n_rows
+    for place, (columns, phi) in enumerate(parts):
+        parts[place] = columns, _turned(phi, heights, columns)
     out = np.zeros((wanted.size, max(1, int(heights.max())), samples.n), dtype=np.float32)
-    for places, phi in parts:
-        out[places, : phi.shape[1]] = phi
+    for columns, phi in parts:
+        height = min(out.shape[1], phi.shape[1])
+        out[columns, :height] = phi[:, :height]
     return out, heights
+
+
+def _turned(phi: SingleArray, heights: IntArray, columns: IntArray) -> SingleArray:
+    """Turn terms (k, N, n) so that fewer rows do, and set the `heights` of these columns."""
+    phi = phi - phi.mean(axis=2, keepdims=True)
+    eigenvalues, vectors = np.linalg.eigh(phi @ phi.transpose(0, 2, 1))
+    eigenvalues, vectors = np.maximum(eigenvalues[:, ::-1], 0.0), vectors[:, :, ::-1]
+    kept = np.cumsum(eigenvalues, axis=1) / np.maximum(eigenvalues.sum(axis=1), 1e-30)[:, None]
+    heights[columns] = 1 + np.argmax(kept >= 1 - _COLUMN_SHARE, axis=1)
+    turned = np.ascontiguousarray(vectors.transpose(0, 2, 1)) @ phi
+    turned[np.arange(phi.shape[1]) >= heights[columns][:, None]] = 0.0
+    return np.asarray(turned, dtype=np.float32)
 
 
 class HalfProblem:

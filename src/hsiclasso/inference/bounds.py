@@ -297,8 +297,8 @@ def resolve_levels(
         )
     if n_features is not None and n_features > n_total:
         raise InvalidInputError(
-            f"n_features={n_features:g} of each half-sample is greater than n_features={n_total} of "
-            "the table: ask for fewer."
+            f"n_features={n_features:g} of each half-sample is greater than n_features={n_total} "
+            "of the table: ask for fewer."
         )
 
     def bound(q: float, tau: float) -> float:

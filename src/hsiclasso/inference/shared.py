@@ -27,7 +27,7 @@ __all__ = ["shared_picks"]
 
 #: Relevances that are exact on each half before its path is solved: so many for each feature to
 #: select, and so many more.
-_EXACT_EACH, _EXACT_MORE = 4, 40
+_EXACT_EACH, _EXACT_MORE = 5, 20
 #: If the target varies less on a half, relative to what is expected, each half needs its own scale.
 _LEAST_SHARE = 0.5
 #: With more samples, a fit to each half is not slower.
