@@ -261,6 +261,7 @@ def test_what_cannot_share_a_pass_is_fitted_to_each_half():
         (HSICLasso(3, kernel="laplace"), X, {}),
         (HSICLasso(3, joint={"both": [0, 1]}), X, {}),
         (HSICLasso(3, alpha=0.1), X, {}),
+        (HSICLasso(3, gram_error=1e-9), X, {}),
         (HSICLasso(3, target="survival"), X, {}),
     ]
     for selector, table, params in cases:
@@ -384,6 +385,19 @@ def test_samples_that_are_too_few():
     X, _, _ = make_data1(21, 12, random_state=0)
     with pytest.raises(InvalidInputError, match="a class with 1 sample"):
         StabilitySelection(HSICLasso(2)).fit(X, rare)
+
+
+def test_memory_is_that_of_the_resources(monkeypatch):
+    X, y, _ = make_data1(60, 12, random_state=0)
+    model = StabilitySelection(
+        HSICLasso(3), n_pairs=2, random_state=0, resources=Resources(memory_limit="600MB")
+    )
+    assert clone(model).fit(X, y).shared_
+    monkeypatch.setattr(shared, "_BYTES", 10**8)  # as if there were many features
+    assert not clone(model).fit(X, y).shared_
+    small = clone(model).set_params(resources=Resources(memory_limit=10))
+    with pytest.raises(InvalidInputError, match="memory_limit"):
+        small.fit(X, y)
 
 
 def test_the_shared_pass_gives_up_on_large_tables(monkeypatch):

@@ -10,9 +10,8 @@ half is
 because centring the target's rows on H is enough. A product of the terms with the rows on one half
 of each pair is all that the pass has to compute: the sums over the other half are those over all
 samples minus these. The pass is in single precision, and with short rows. It says which features
-may matter on each half. For these the relevance, and the redundancy
-:math:`G_{kl} = \|\Phi_k D C D \Phi_l^\top\|_F^2`, come from factors of all samples that are
-restricted to the half and centred again.
+may matter on each half. For these the relevance, with all rows of the target, and the redundancy
+:math:`G_{kl} = \|\Phi_k D C D \Phi_l^\top\|_F^2` come from the same terms.
 
 Columns and target are on the scale of all samples: a column is standardised once, not on each half.
 """
@@ -35,7 +34,6 @@ from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 from hsiclasso.targets.split import SplitRows, split_rows
 
 __all__ = [
-    "HALF_ERROR",
     "HalfProblem",
     "RelatedHalves",
     "can_share_halves",
@@ -43,9 +41,8 @@ __all__ = [
     "relate_halves",
 ]
 
-#: Relative error of the matrices of features: a bound, of which most have some hundredths.
-HALF_ERROR = 2e-2
-#: Share of the trace of a column that is left out, which keeps this error.
+#: Share of the trace of a column that its terms leave out, and then again its turned terms. What is
+#: left out is in many directions: the error of most matrices is some tenths of a thousandth.
 _COLUMN_SHARE = 1e-3
 #: Share of the trace of the target that the pass leaves out, and the relative error of the target's
 #: rows where they are split.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hsiclasso._blas import single_threaded_blas
+from hsiclasso._memory import free_bytes
 from hsiclasso._types import IntArray
 from hsiclasso.data import Source
 from hsiclasso.dependence import Progress, Threads
@@ -18,6 +19,7 @@ from hsiclasso.dependence.halves import (
 from hsiclasso.selectors import HSICLasso
 from hsiclasso.selectors.pipeline import target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
+from hsiclasso.selectors.resources import as_resources
 from hsiclasso.selectors.search import by_weight
 from hsiclasso.solvers import Stop, solve_path
 from hsiclasso.solvers.short import first_features
@@ -30,8 +32,12 @@ __all__ = ["shared_picks"]
 _EXACT_EACH, _EXACT_MORE = 5, 20
 #: If the target varies less on a half, relative to what is expected, each half needs its own scale.
 _LEAST_SHARE = 0.5
-#: With more samples, a fit to each half is not slower.
+#: Most samples: with more, many targets have no rows.
 _MOST_SAMPLES = 4000
+#: A smaller error of Gram matrices is a request for exact ones.
+_USUAL_ERROR = 1e-6
+#: Bytes for each feature and half.
+_BYTES = 8
 
 
 def shared_picks(
@@ -62,9 +68,9 @@ def shared_picks(
     """
     if not isinstance(selector, HSICLasso) or any(v is not None for v in params.values()):
         return None
-    if source.n_samples > _MOST_SAMPLES or not source.in_memory:
+    if not _fits(selector, source, len(parts)):
         return None
-    options = selector.get_params(deep=False) | {"n_jobs": n_jobs, "resources": None}
+    options = selector.get_params(deep=False) | {"n_jobs": n_jobs}
     inputs = prepare(HSICLasso(**options), source, y)
     goal, penalty = inputs.goal, inputs.penalty.penalty
     simple = goal.n_features is not None and goal.alpha is None and goal.alpha_ratio is None
@@ -87,6 +93,19 @@ def shared_picks(
             budget=inputs.budget, progress=progress,
         )  # fmt: skip
     return _solve(inputs, related, progress)
+
+
+def _fits(selector: HSICLasso, source: Source, n_parts: int) -> bool:
+    """Whether the table is in memory, and what is found on each half fits there too."""
+    resources = as_resources(selector.resources)
+    limit = resources.bytes_allowed or free_bytes()
+    return (
+        source.in_memory
+        and source.n_samples <= _MOST_SAMPLES
+        and selector.gram_error >= _USUAL_ERROR
+        and resources.connected(source) is None
+        and _BYTES * source.n_features * n_parts <= limit // 2
+    )
 
 
 def _solve(inputs: Inputs, related: RelatedHalves, progress: Progress | None) -> Iterator[IntArray]:

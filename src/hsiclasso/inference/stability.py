@@ -94,9 +94,10 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         Threads, or processes if the selector is fitted to every half-sample; None is one. The
         result is the same for any number.
     resources : Resources, default=None
+        Memory and cluster for the selector on each half-sample, in place of its own.
         ``Resources(checkpoint=folder)`` keeps what finished half-samples selected: an interrupted
         fit continues there. Half-samples that share one pass over the table take about as long as
-        a few fits, and start anew.
+        ten to fifteen fits, and start anew.
 
     Attributes
     ----------
@@ -195,7 +196,7 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
             params = {**params, "sample_weight": data.weights}
         self._set_names(X, data.source)
         table = _table(selector, X, data.source)
-        cohort = _cohort(selector, data.source, data.y, params)
+        cohort = _cohort(selector, data.source, data.y, params, self._inner())
         d = data.source.n_features
         selector, levels = self._plan(cohort.selector, d)
         generator = as_generator(self.random_state)
@@ -243,6 +244,13 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         check_random_state(self.random_state)
         as_resources(self.resources)
         return selector
+
+    def _inner(self) -> Resources | None:
+        """Return what the selector may use on each half-sample."""
+        given = as_resources(self.resources)
+        if given.memory_limit is None and given.client is None:
+            return None
+        return Resources(memory_limit=given.memory_limit, client=given.client)
 
     def _folder(self) -> Path | None:
         folder = as_resources(self.resources).checkpoint
@@ -370,7 +378,9 @@ class _Cohort:
     between: bool
 
 
-def _cohort(selector: Any, source: Source, y: Any, params: dict[str, Any]) -> _Cohort:
+def _cohort(
+    selector: Any, source: Source, y: Any, params: dict[str, Any], resources: Resources | None
+) -> _Cohort:
     """Find out which samples can be drawn, and the classes that each half must have."""
     n, use = source.n_samples, None
     if params.get("sample_weight") is not None:
@@ -393,7 +403,7 @@ def _cohort(selector: Any, source: Source, y: Any, params: dict[str, Any]) -> _C
     if is_own:
         # the kind of the target is the same on every half, whatever values a half has; what makes
         # up the number where the path ends says nothing about stability
-        given = {"target": target, "resources": None, "n_neighbors": 0, "fill": False}
+        given = {"target": target, "resources": resources, "n_neighbors": 0, "fill": False}
         known = selector.get_params(deep=False)
         selector = clone(selector).set_params(**{k: v for k, v in given.items() if k in known})
     return _Cohort(selector, rows, classes, isinstance(target, Affinity | Graph))

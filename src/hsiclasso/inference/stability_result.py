@@ -11,7 +11,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError, require
-from hsiclasso.inference.bounds import StabilityLevels
+from hsiclasso.inference.bounds import StabilityLevels, check_levels, false_selections
 from hsiclasso.inference.halves import Sampling
 from hsiclasso.selectors.result import SelectionResult
 
@@ -118,8 +118,6 @@ class StabilityResult:
 
     def at(self, threshold: float) -> StabilityResult:
         """Return the result at another threshold, without new half-samples."""
-        from hsiclasso.inference.bounds import check_levels, false_selections
-
         check_levels(threshold, None, None)
         old = self.levels
         expected = None
