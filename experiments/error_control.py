@@ -83,7 +83,7 @@ METHODS = {
     "each feature alone": Method(marginal),
 }
 _FEW, _MORE = ((200, 500),), ((100, 500), (200, 500), (500, 500), (200, 5000))
-SIZES = {name: _FEW for name in DESIGNS} | {"AR(.5) null": _MORE, "copies": _MORE}
+SIZES = dict.fromkeys(DESIGNS, _FEW) | {"AR(.5) null": _MORE, "copies": _MORE}
 
 
 @dataclass(frozen=True, eq=False)

@@ -696,3 +696,40 @@ def lasso_selects(M, H, alpha):
         if (a[S] > 0).all() and (H - M @ a <= alpha + 1e-12)[~S].all():
             return S
     raise AssertionError("a convex problem has a solution")
+
+
+def largest_tail(mean, least, size, mode=None):
+    """Largest P(X >= least) of X on {0, ..., size} with a mean of at most `mean`, by linear
+    programming; with a `mode`, X is unimodal there."""
+    from scipy.optimize import linprog
+
+    i = np.arange(size + 1)
+    rises = []
+    if mode is not None:
+        for k in range(size):  # f rises up to the mode, and falls after it
+            row = np.zeros(size + 1)
+            row[k], row[k + 1] = (1, -1) if k < mode else (-1, 1)
+            rises.append(row)
+    upper = np.array([i, *rises])
+    limits = np.append(mean, np.zeros(len(rises)))
+    found = linprog(
+        -(i >= least).astype(float), A_ub=upper, b_ub=limits, A_eq=np.ones((1, size + 1)), b_eq=[1]
+    )
+    return 0.0 if found.fun is None else -found.fun  # no distribution has such a mode
+
+
+def worst_concave(a, k, mean, size, r):
+    """The distribution f(i) ~ (a + i)^(1/r) on {0, ..., k} with the rest at k + 1, of this mean."""
+    i = np.arange(size + 1)
+    f = np.where(i <= k, (a + i) ** (1 / r), 0.0)
+    # c sum f + rest = 1 and c sum i f + (k + 1) rest = mean
+    c = (k + 1 - mean) / ((k + 1 - i) * f)[: k + 1].sum()
+    f = c * f
+    f[k + 1] = 1 - f.sum()
+    return f
+
+
+def half_relevance(K, L, rows):
+    """HSIC of two Gram matrices on some of the samples, centred there."""
+    centre = np.eye(len(rows)) - 1 / len(rows)
+    return np.sum(centre @ K[np.ix_(rows, rows)] @ centre * L[np.ix_(rows, rows)])

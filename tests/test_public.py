@@ -16,7 +16,7 @@ from hsiclasso.errors import MissingExtraError, require
 #: Public names by what they are.
 ESTIMATORS = {
     "ControlledSelection", "EmbeddingLasso", "HSICLasso", "HSICLassoCV", "KnockoffSelection",
-    "NOCCOLasso", "SelectByTest",
+    "NOCCOLasso", "SelectByTest", "StabilitySelection",
 }  # fmt: skip
 OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
@@ -26,7 +26,7 @@ OPTIONS = {
 }  # fmt: skip
 RESULTS = {
     "FeatureFunction", "HSICScan", "HSICTest", "KnockoffResult", "Plan", "PostSelectionResult",
-    "SelectedKernel", "SelectionResult",
+    "SelectedKernel", "SelectionResult", "StabilityResult",
 }  # fmt: skip
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         KnockoffSelection,
         PostSelectionResult,
         SelectByTest,
+        StabilityResult,
+        StabilitySelection,
         hsic_scan,
         hsic_test,
         post_selection_test,
@@ -144,6 +146,8 @@ __all__ = [
     "SelectByTest",
     "SelectedKernel",
     "SelectionResult",
+    "StabilityResult",
+    "StabilitySelection",
     "Survival",
     "TextFormat",
     "__version__",
@@ -158,6 +162,7 @@ __all__ = [
     "post_selection_test",
     "read_table",
     "select_genes",
+    "with_frequencies",
 ]
 
 #: Where public names live, each module after those that it loads itself. A name is loaded on

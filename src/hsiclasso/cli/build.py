@@ -24,7 +24,15 @@ if TYPE_CHECKING:
     from hsiclasso.selectors.estimators import LassoSelector
     from hsiclasso.targets import Target
 
-__all__ = ["files_read", "level_of", "make_scan", "make_selector", "make_target", "read"]
+__all__ = [
+    "files_read",
+    "level_of",
+    "make_scan",
+    "make_selector",
+    "make_target",
+    "read",
+    "resources_of",
+]
 
 _O = TypeVar("_O", bound="Option")
 
@@ -59,7 +67,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         "gram_error": chosen["gram_error"],
         "n_neighbors": chosen["neighbors"],
         "n_jobs": chosen["n_jobs"],
-        "resources": _resources(chosen),
+        "resources": resources_of(chosen),
     }
     method, epsilon = chosen["method"], chosen["epsilon"]
     selector: LassoSelector
@@ -91,7 +99,6 @@ def level_of(chosen: Mapping[str, Any]) -> float | None:
         "--n-groups": chosen["n_groups"],
         "--groups": chosen["groups"],
         "--weights": chosen["weights"],
-        "--stability": chosen.get("stability"),
     }
     for option, value in given.items():
         if value is not None:
@@ -119,7 +126,7 @@ def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
         number = _USUAL_PERMUTATIONS if chosen["mode"] == "fwe_permutation" else 0
     options = ScanOptions(
         _kernels(chosen["kernel"]), target, _joint(chosen["joint"]), _missing(chosen), number,
-        chosen["seed"], chosen["n_jobs"], _resources(chosen),
+        chosen["seed"], chosen["n_jobs"], resources_of(chosen),
     )  # fmt: skip
     check_scan(options)
     return options
@@ -135,7 +142,8 @@ def _missing(chosen: Mapping[str, Any]) -> Any:
     return Ignore(_number(chosen["min_observed"]))
 
 
-def _resources(chosen: Mapping[str, Any]) -> Any:
+def resources_of(chosen: Mapping[str, Any]) -> Any:
+    """Return the resources that the options name; None for the default."""
     from hsiclasso.selectors import Resources
 
     given = (chosen["memory_limit"], chosen.get("checkpoint"), chosen["scheduler"])

@@ -50,7 +50,7 @@ class _Option(click.Option):
         self.heading = heading
 
 
-class _Number(click.ParamType):
+class _Number(click.ParamType):  # type: ignore[type-arg]
     """A number of features, or ``auto``."""
 
     name = "number"
@@ -59,7 +59,7 @@ class _Number(click.ParamType):
         """Return a whole number, or the word."""
         if value == "auto":
             return "auto"
-        return click.INT.convert(value, param, ctx)  # type: ignore[no-any-return]
+        return int(click.INT.convert(value, param, ctx))
 
 
 class SectionedCommand(click.Command):
@@ -329,6 +329,11 @@ _FDR = _size(
     help="Select the features on which the target depends beyond chance, one of each cluster of "
     "similar ones, with at most this expected share of false ones, such as 0.1; perhaps none.",
 )  # fmt: skip
+_STABILITY = _size(
+    "--stability", type=int, metavar="NUMBER",
+    help="Select on so many halves of the samples too, such as 100, and print how often each "
+    "feature, or one that carries the same information, was selected.",
+)  # fmt: skip
 _RESULT = (
     _output(
         "--out", type=_FILE,
@@ -342,7 +347,7 @@ _RESULT = (
     ),
     *_PRINTED,
 )  # fmt: skip
-_SELECT = (*_WORK, _FDR, *_RUNNING, _CHECKPOINT, *_RESULT)
+_SELECT = (*_WORK, _FDR, _STABILITY, *_RUNNING, _CHECKPOINT, *_RESULT)
 
 _COMPARE = (
     *_TARGET,

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hsiclasso.cli import terminal
-from hsiclasso.cli.build import files_read, level_of, make_selector, read
+from hsiclasso.cli.build import files_read, level_of, make_selector, read, resources_of
 from hsiclasso.cli.options import SectionedCommand, select_options
 from hsiclasso.cli.output import Output
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from hsiclasso.data.files import Dataset
+    from hsiclasso.inference import StabilityResult
     from hsiclasso.selectors.estimators import LassoSelector
 
 __all__ = ["check_output", "deliver", "select"]
@@ -51,6 +53,12 @@ def select(
     """
     output = Output(out, plot, as_json, quiet)
     check_output(output, file, chosen)
+    number = chosen["stability"]
+    if number is not None and (number < 4 or number % 2):
+        raise InvalidInputError(
+            f"--stability {number} must be an even number of half-samples, 4 or more: they come in "
+            "pairs. 100 is usual."
+        )
     level = level_of(chosen)
     selector: Any = make_selector(chosen)
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
@@ -61,10 +69,41 @@ def select(
         table = read(file, chosen, report)
         weights = {} if level is not None else {"sample_weight": table.weights}
         selector.fit(table.source, table.y, progress=report, **weights)
-    deliver(selector, output, file, chosen | {"target": table.target})
+        stability = None
+        if number is not None and selector.result_.features:
+            from hsiclasso.inference import with_frequencies
+
+            # the halves of a selection with error control are those of its candidates
+            halved = selector if level is None else selector.selector_
+            stability = _stability(halved, table, chosen, report)
+            selector.result_ = with_frequencies(selector.result_, stability)
+    deliver(selector, output, file, chosen | {"target": table.target}, stability)
 
 
-def deliver(selector: LassoSelector, output: Output, file: Path, chosen: dict[str, Any]) -> None:
+def _stability(
+    selector: LassoSelector, table: Dataset, chosen: dict[str, Any], report: terminal.Report
+) -> StabilityResult:
+    """Select on halves of the samples."""
+    from hsiclasso.inference import StabilitySelection
+
+    asked = selector.n_features_to_select
+    number = len(selector.result_.features) if asked is None else None
+    stable = StabilitySelection(
+        selector,
+        n_features=number,
+        n_pairs=chosen["stability"] // 2,
+        random_state=0,
+        n_jobs=chosen["n_jobs"],
+        resources=resources_of(chosen),
+    )
+    stable.fit(table.source, table.y, sample_weight=table.weights, progress=report)
+    return stable.result_
+
+
+def deliver(
+    selector: LassoSelector, output: Output, file: Path, chosen: dict[str, Any],
+    stability: StabilityResult | None = None,
+) -> None:  # fmt: skip
     """Write and print the result of a selection."""
     from hsiclasso.plots import save_figure
     from hsiclasso.selectors.genes import save_genes
@@ -78,7 +117,11 @@ def deliver(selector: LassoSelector, output: Output, file: Path, chosen: dict[st
         fields=result.fields,
         save=save_figure,
         tables=lambda: [terminal.feature_table(result)] if result.features else [],
-        notes=lambda: [terminal.summary_line(result), terminal.certificate_line(result)],
+        notes=lambda: [
+            terminal.summary_line(result),
+            *([] if stability is None else [terminal.stability_line(stability)]),
+            terminal.certificate_line(result),
+        ],
         write={".h5ad": partial(save_genes, selector, file, about=about)},
     )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
-    from hsiclasso.inference import FoundFeatures
+    from hsiclasso.inference import FoundFeatures, StabilityResult
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
@@ -104,6 +104,8 @@ def feature_table(result: SelectionResult, causal: Collection[str] | None = None
         numbers["q"] = [f"{feature.q_value:.1e}" for feature in features]
     if any(cluster.members for cluster in result.clusters):
         numbers["left out"] = [f"{len(cluster.members):,}" for cluster in result.clusters]
+    if any(feature.frequency is not None for feature in features):
+        numbers["frequency"] = [f"{feature.frequency or 0.0:.0%}" for feature in features]
     table = _table()
     _add_numbers(table, "rank")
     table.add_column("feature", overflow="fold", style="cyan")
@@ -149,6 +151,16 @@ def summary_line(result: SelectionResult) -> Text:
             else f"Subtracted from the target's kernel matrix: that of {names}."
         )
     return _text(" ".join(parts))
+
+
+def stability_line(stability: StabilityResult) -> Text:
+    """Return how many clusters are stable, and the bound on false selections."""
+    levels, stable = stability.levels, stability.names
+    words = f"Stability: {len(stable)} cluster{'' if len(stable) == 1 else 's'} of features"
+    words += f" in {levels.threshold:.0%} or more of {stability.n_subsamples} half-samples"
+    if stable:
+        words += f": {_names_within(stable, make_console().width)}"
+    return _text(f"{words}. {stability.error_bound}")
 
 
 def certificate_line(result: SelectionResult) -> Text:

@@ -1,5 +1,6 @@
 """Station 7: how sure a finding is, and how many there are."""
 
+from hsiclasso.inference.bounds import StabilityLevels
 from hsiclasso.inference.controlled import ControlledSelection
 from hsiclasso.inference.gaussian_knockoffs import KnockoffModel
 from hsiclasso.inference.knockoff_result import KnockoffResult
@@ -12,6 +13,13 @@ from hsiclasso.inference.results import FoundFeatures, HSICScan, HSICTest, Teste
 from hsiclasso.inference.scan import hsic_scan, hsic_test
 from hsiclasso.inference.selector import SelectByTest
 from hsiclasso.inference.spectrum import Spectrum, permutation_moments, permutation_skewness
+from hsiclasso.inference.stability import StabilitySelection
+from hsiclasso.inference.stability_result import (
+    StabilityResult,
+    StableCluster,
+    StableFeature,
+    with_frequencies,
+)
 
 __all__ = [
     "ControlledSelection",
@@ -25,6 +33,11 @@ __all__ = [
     "PostSelectionResult",
     "SelectByTest",
     "Spectrum",
+    "StabilityLevels",
+    "StabilityResult",
+    "StabilitySelection",
+    "StableCluster",
+    "StableFeature",
     "TestedFeature",
     "adjust",
     "hsic_scan",
@@ -33,4 +46,5 @@ __all__ = [
     "permutation_p_value",
     "permutation_skewness",
     "post_selection_test",
+    "with_frequencies",
 ]

@@ -1,0 +1,249 @@
+"""Stability selection on designs whose truth is known: what is found, copies, false selections.
+
+``python -m experiments.stability [--runs 20] [--sets copies] [--methods "HSIC Lasso"] [--jobs 2]``
+
+Each half-sample selects 20 of 500 features, and the threshold is the smallest at which the bound
+allows one false selection. *Found* are causal features with a stable cluster, *copies* are stable
+clusters of causal features that have one already, and *false* are stable clusters without a causal
+feature or copy. In the chain, neighbours of causal features are false. Seeds are larger than those
+that served to write the code. Results go to one tidy file, and runs that are in it are not
+repeated; tables are written to ``docs/inference.md``.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from joblib import cpu_count
+
+from experiments.contenders import CLASSES, REAL, Contender
+from experiments.datasets import add_data_option
+from experiments.embedding import Drawn
+from experiments.markdown import fill, number, table
+from experiments.runner import Request, announce, plan, run, tell
+from experiments.tidy import Row, Task, TidyFile, rows_of
+from hsiclasso import (
+    EmbeddingLasso,
+    HSICLasso,
+    NOCCOLasso,
+    StabilityResult,
+    StabilitySelection,
+    make_copies,
+    make_data1,
+    make_data2,
+)
+from hsiclasso.inference.bounds import resolve_levels
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "inference.md"
+FIRST_SEED = 900_000
+#: Features selected on each half-sample, false selections allowed, and correlation in a chain.
+SELECTED, ALLOWED, CHAIN = 20, 1.0, 0.7
+#: What is reported: the assumption of the bound, and whether features are clustered.
+RULES = {
+    "r-concave": ("r-concave", True),
+    "unimodal": ("unimodal", True),
+    "none": ("none", True),
+    "r-concave, no clusters": ("r-concave", False),
+}
+METRICS = ("found", "copies", "false", "threshold")
+
+
+def _origin(causal: np.ndarray, d: int) -> np.ndarray:
+    origin = np.full(d, -1)
+    origin[causal] = np.arange(len(causal))
+    return origin
+
+
+def draw_chain(n: int, d: int, *, random_state: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw features in a chain, each correlated with the next, and the target of Data1."""
+    rng = np.random.default_rng(random_state)
+    X = rng.standard_normal((n, d))
+    for j in range(1, d):
+        X[:, j] = CHAIN * X[:, j - 1] + np.sqrt(1 - CHAIN**2) * X[:, j]
+    causal = rng.choice(np.arange(5, d, 20), 4, replace=False)
+    x1, x2, x3, x4 = X[:, causal].T
+    signal_part = -2 * np.sin(2 * x1) + x2**2 + x3 + np.exp(-x4)
+    return X, signal_part + rng.standard_normal(n), _origin(causal, d)
+
+
+def _null(draw: Callable) -> Callable:
+    """Return the same design with the target of other samples."""
+
+    def drawn(n: int, d: int, *, random_state: int):
+        X, y, origin = draw(n, d, random_state=random_state)
+        mixed = np.random.default_rng([random_state, 1]).permutation(n)
+        return X, y[mixed], np.full_like(origin, -1)
+
+    return drawn
+
+
+def _with_origin(draw: Callable) -> Callable:
+    def drawn(n: int, d: int, *, random_state: int):
+        X, y, causal = draw(n, d, random_state=random_state)
+        return X, y, _origin(causal, d)
+
+    return drawn
+
+
+def _copies(n: int, d: int, *, random_state: int):
+    return make_copies(n, d, n_copies=3, random_state=random_state)
+
+
+def _classes(n: int, d: int, *, random_state: int):
+    X, y, causal = make_data1(n, d, random_state=random_state)
+    return X, (y > np.median(y)).astype(int), _origin(causal, d)
+
+
+_SIZES = ((200, 500), (500, 500))
+DESIGNS = {
+    "copies": Drawn(_copies, _SIZES),
+    "chain": Drawn(draw_chain, _SIZES),
+    "Data1": Drawn(_with_origin(make_data1), _SIZES),
+    "Data2": Drawn(_with_origin(make_data2), _SIZES),
+    "Data1, two classes": Drawn(_classes, _SIZES, CLASSES),
+    "null": Drawn(_null(_with_origin(make_data1)), _SIZES),
+    "null, chain": Drawn(_null(draw_chain), _SIZES),
+    "null, copies": Drawn(_null(_copies), _SIZES),
+}
+
+
+def _nothing(X, y, m: int, kind: str, seed: int) -> np.ndarray:
+    raise NotImplementedError("this study calls its selectors itself")
+
+
+#: Selectors with the number of draws if the user does not say.
+SELECTORS = {"HSIC Lasso": HSICLasso, "NOCCO Lasso": NOCCOLasso, "Embedding Lasso": EmbeddingLasso}
+METHODS = {
+    "HSIC Lasso": Contender(_nothing, runs=100),
+    "NOCCO Lasso": Contender(_nothing, runs=20),
+    "Embedding Lasso": Contender(_nothing, runs=20),
+}
+
+
+def stable_sets(result: StabilityResult, d: int, rule: str) -> tuple[list[list[int]], float]:
+    """Return the stable clusters, or features, and the threshold by one of the rules."""
+    assumption, clustered = RULES[rule]
+    total = result.levels.n_total if clustered else d
+    threshold = resolve_levels(
+        total, result.levels.n_pairs, assumption, n_features=SELECTED, expected_false=ALLOWED
+    ).threshold
+    if clustered:
+        clusters = result.at(threshold).selected
+        return [list(cluster.columns) for cluster in clusters], threshold
+    return [[k] for k in np.flatnonzero(result.frequencies >= threshold - 1e-9)], threshold
+
+
+def count(sets: list[list[int]], origin: np.ndarray) -> tuple[int, int, int]:
+    """Count causal features that are found, further sets of the same ones, and false sets."""
+    origins = [max(origin[columns].tolist()) for columns in sets]
+    true = [k for k in origins if k >= 0]
+    return len(set(true)), len(true) - len(set(true)), len(origins) - len(true)
+
+
+@dataclass(frozen=True, eq=False)
+class StabilityStudy:
+    """Stability selection on draws of designs."""
+
+    designs: dict[str, Drawn]
+    methods: dict[str, Contender]
+    name: str = "stability"
+    runs: int = 100
+    timed = False
+
+    @property
+    def sets(self) -> list[str]:
+        """Names of the designs."""
+        return list(self.designs)
+
+    def candidates(self, request: Request) -> Iterator[tuple[Task, str | None]]:
+        """Yield every size of every design with every selector."""
+        for data, design in self.designs.items():
+            for n, d in design.sizes:
+                for method in self.methods:
+                    yield Task(self.name, data, method, n, d, 0), None
+
+    def perform(self, task: Task, folder: Path) -> list[Row]:
+        """Select on the half-samples of one draw, and count by all rules."""
+        design, seed = self.designs[task.data], FIRST_SEED + 1000 * (task.n + task.d) + task.run
+        X, y, origin = design.draw(task.n, task.d, random_state=seed)
+        kind = "classes" if design.kind == CLASSES else REAL
+        selector = SELECTORS[task.method](SELECTED, target=kind, n_jobs=1)
+        result = StabilitySelection(selector, threshold=0.75, random_state=seed).fit(X, y).result_
+        values = []
+        for rule in RULES:
+            sets, threshold = stable_sets(result, task.d, rule)
+            numbers = (*count(sets, origin), threshold)
+            values += [
+                (SELECTED, f"{metric}: {rule}", value)
+                for metric, value in zip(METRICS, numbers, strict=True)
+            ]
+        return rows_of(task, seed, values)
+
+
+STUDY = StabilityStudy(DESIGNS, METHODS)
+
+
+def lines_of(file: TidyFile) -> list[str]:
+    """Means and standard errors of what is found, copies and false selections."""
+    frame = file.frame(STUDY.name)
+    lines = []
+    for method in (name for name in METHODS if name in set(frame["method"])):
+        body = []
+        own = frame[frame["method"] == method]
+        for data in (name for name in DESIGNS if name in set(own["data"])):
+            for n in sorted(set(own[own["data"] == data]["n"])):
+                rows = own[(own["data"] == data) & (own["n"] == n)]
+                for rule in RULES:
+                    cells = [rows[rows["metric"] == f"{m}: {rule}"]["value"] for m in METRICS]
+                    means = [_mean(cell.astype(float)) for cell in cells[:3]]
+                    threshold = number(cells[3].astype(float).mean(), 2)
+                    body.append([f"{data}, n = {n}", rule, threshold, *means, len(cells[0])])
+        head = [method, "bound", "threshold", "found", "copies", "false", "draws"]
+        lines += table(head, body)
+    return lines
+
+
+def _mean(values: pd.Series) -> str:
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return f"{number(values.mean(), 2)} ({number(error, 2)})"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is missing, and write the page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.stability", description=__doc__.split("\n\n")[0]
+    )
+    parser.add_argument("--runs", type=int, help="draws")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these selectors")
+    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these designs")
+    parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
+    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
+    parser.add_argument("--page", type=Path, default=PAGE, help="page that gets the tables")
+    add_data_option(parser)
+    chosen = parser.parse_args(arguments)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    file = TidyFile(chosen.out / "stability.csv.gz")
+    methods, sets = (tuple(x) if x else None for x in (chosen.methods, chosen.sets))
+    work = plan(STUDY, Request(chosen.runs, methods, sets, chosen.data), file)
+    failures, code = [], 0
+    try:
+        announce([work], file, chosen.jobs)
+        failures = run(work, file, chosen.jobs)
+    except KeyboardInterrupt:
+        tell("interrupted; what is done is saved. The same command goes on from here.")
+        code = 130
+    fill(chosen.page, {"stability": "\n".join(lines_of(file))})
+    return code or (1 if failures else 0)
+
+
+if __name__ == "__main__":
+    from experiments.stability import main as run_from_module  # so that other processes find it
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(run_from_module())
