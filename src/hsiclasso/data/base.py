@@ -108,6 +108,12 @@ class Source:
         """
         return None
 
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples as `levels` does, (s, k); there is a `missing_level`."""
+        levels = self.levels(columns)
+        assert levels is not None
+        return levels[samples]
+
     def column_info(self, column: int) -> dict[str, Any]:
         """What is known about one column beside its name, such as the place of a variant."""
         return {}
@@ -268,6 +274,10 @@ class WrappedSource(Source):
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
         return self._source.levels(columns)
+
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples."""
+        return self._source.calls(columns, samples)
 
     def stored(self, columns: Columns) -> Stored | None:
         """Return the compressed columns of a sparse table, None for others."""
