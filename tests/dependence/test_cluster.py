@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -110,7 +111,7 @@ def test_several_chunks_share_a_task(client, data, monkeypatch):
 
     monkeypatch.setattr(type(client), "submit", note)
     assert_same(on(client).fit(StoredArray(X), y), HSICLasso(5).fit(X, y))
-    assert max(len(args[0]) for args in submitted if args) == 3
+    assert [len(args[0]) for args in submitted if args] == [4, 2, 1, 1, 1]
 
 
 def test_with_a_checkpoint(client, data, tmp_path):
@@ -325,6 +326,16 @@ def test_a_task_of_a_worker_uses_no_client(client):
 def _has_no_client():
     distributed.get_client()
     return current_client() is None
+
+
+@pytest.mark.parametrize("chunks", [(N, 7), (60, D), (60, 11)], ids=str)
+def test_sparse_blocks_on_a_cluster(client, data, chunks):
+    X = np.where(data[0] > 0.5, data[0], 0.0)
+    array = da.from_array(X, chunks=chunks).map_blocks(sparse.csr_matrix)
+    expected = HSICLasso(5).fit(sparse.csc_array(X), data[1])
+    # the client is current, and then named
+    for selector in (HSICLasso(5), on(client)):
+        assert_same(selector.fit(array, data[1]), expected)
 
 
 @pytest.mark.usefixtures("narrow")

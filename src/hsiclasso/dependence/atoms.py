@@ -242,6 +242,7 @@ class Atoms:
         from hsiclasso.dependence._level_loops import sum_calls
 
         n, missing = self.samples.n, source.missing_level
+        assert missing is not None
         out, part = np.zeros((2, k, 3, len(self.rows)))
         n_missing = np.zeros(k, dtype=np.int64)
         step = max(_LEAST_SAMPLES, _CALLS // max(1, k))
