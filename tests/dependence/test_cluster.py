@@ -296,6 +296,31 @@ def test_the_current_client_is_used(client, data, tmp_path, options):
     assert plan(HSICLasso(5), array, y).n_threads == 2
 
 
+@pytest.mark.parametrize("options", [{}, {"covariates": ["x7"]}], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_client_that_is_not_the_default_computes_all(client, data, tmp_path, options, form):
+    """Single columns too: covariates, and columns that were not held."""
+    X, y = np.where(data[0] > 0.5, data[0], 0.0), data[1]
+    noted = Noted(tmp_path / "blocks")
+    array = lazy(X, (60, 11), noted).map_blocks(form)
+    expected = HSICLasso(5, **options).fit(form(X), y)
+    # other computations are those of this process now
+    with dask.config.set(scheduler="synchronous"):
+        assert_same(on(client.scheduler.address, **options).fit(array, y), expected)
+    here = [place for place, process in noted.lines() if process == str(os.getpid())]
+    # the first sparse block tells how many entries there are when the table is opened
+    assert here == ([] if form is np.asarray else ["(0, 0)"])
+
+
+def test_one_client_for_an_address(client):
+    address = client.scheduler.address
+    made = cluster.connect(address)
+    assert made is cluster.connect(address)
+    assert made is not client
+    made.close()
+    assert cluster.connect(address) is not made
+
+
 def test_without_a_client_dask_is_local(data, tmp_path):
     X, y = data
     code = f"""

@@ -169,6 +169,9 @@ class Source:
         A table that does not fit is read by chunks.
         """
 
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute what is computed by Dask; None stands for the current one."""
+
     @property
     def bytes_to_come(self) -> int:
         """Number of bytes that a table which loads itself will still take in memory."""
@@ -318,6 +321,10 @@ class WrappedSource(Source):
         """Keep a table that loads itself within a number of bytes."""
         self._source.limit_memory(limit)
         self.in_memory = self._source.in_memory
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute what is computed by Dask; None stands for the current one."""
+        self._source.use_client(client)
 
     @property
     def bytes_to_come(self) -> int:

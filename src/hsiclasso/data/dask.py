@@ -125,15 +125,20 @@ class DaskSource(LabelledColumns, ReadSource):
         self._kinds, self._labels = dict(kinds or {}), dict(labels or {})
         self._edges = [0, *np.cumsum(array.chunks[1]).tolist()]
         self._panels: Panels | None = None
+        self._client: Any = None
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_lock": None, "_panels": None}
+        state = {**self.__dict__, "_lock": None, "_panels": None, "_client": None}
         state.pop("_by_columns", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute columns; None stands for the scheduler that is current."""
+        self._client = client
 
     def dtype_name(self, column: int) -> str:
         """Name of the dtype of one column."""
@@ -185,18 +190,18 @@ class DaskSource(LabelledColumns, ReadSource):
         """Return the columns (n_samples, k) with the dtype of the array."""
         if not as_positions(columns, self.n_features).size:  # Dask would compute a block
             return np.empty((self.n_samples, 0), dtype=self._dtype)
-        if self._must_be_rechunked and current_client() is None:
+        if self._must_be_rechunked and self._client is None and current_client() is None:
             self._rechunk()
         if isinstance(columns, slice):
             if self._panels is not None:
                 return self._panels[:, columns]
-            return np.asarray(self._array[:, columns].compute())
+            return np.asarray(self._array[:, columns].compute(scheduler=self._client))
         unique, place = np.unique(columns, return_inverse=True)
         if self._panels is not None:
             parts = [self._panels[:, slice(j, j + 1)] for j in unique.tolist()]
             part = np.concatenate([np.empty((self.n_samples, 0), self._dtype), *parts], axis=1)
         else:
-            part = np.asarray(self._array[:, unique].compute())
+            part = np.asarray(self._array[:, unique].compute(scheduler=self._client))
         return part[:, place]
 
     @property

@@ -35,6 +35,8 @@ class SparseBlocks:
     def __init__(self, array: Any) -> None:
         check_numbers("X (a Dask array)", array.dtype)
         self.array = array
+        #: Computes blocks; None stands for the scheduler that is current.
+        self.client: Any = None
         self.dtype: np.dtype[Any] = np.dtype(array.dtype)
         self.shape: tuple[int, int] = (int(array.shape[0]), int(array.shape[1]))
         first = self.compute(array.blocks[0, 0]) if array.size else sparse.csc_array((1, 1))
@@ -46,12 +48,14 @@ class SparseBlocks:
         """Bytes of one entry in memory, value and index."""
         return int(self.dtype.itemsize) + 4
 
-    @staticmethod
-    def compute(array: Any) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"client": None}
+
+    def compute(self, array: Any) -> Any:
         """Compute an array as a CSC array, in this thread if a worker of Dask asks for it."""
         from hsiclasso.data.dask import in_task
 
-        return sparse.csc_array(array.compute(**({"scheduler": "sync"} if in_task() else {})))
+        return sparse.csc_array(array.compute(scheduler="sync" if in_task() else self.client))
 
 
 class SparseDaskSource(StoredSparse):
@@ -92,6 +96,10 @@ class SparseDaskSource(StoredSparse):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=Lock())
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute blocks; None stands for the scheduler that is current."""
+        self._blocks.client = client
 
     def limit_memory(self, limit: int | None) -> None:
         """Refuse a table of which all columns are needed at once, but do not fit in memory."""

@@ -205,12 +205,12 @@ class StoredSparse(UniformSource):
     @property
     def n_stored(self) -> int:
         """Number of entries that are stored."""
-        return self._file.n_stored
+        return int(self._file.n_stored)
 
     @property
     def n_bytes(self) -> int:
         """Number of bytes that are read in one pass over the table."""
-        return self.n_stored * self._file.entry_bytes
+        return self.n_stored * int(self._file.entry_bytes)
 
     def identity(self) -> str:
         """Return a fingerprint of the file, or of the values if there is none."""
@@ -352,7 +352,7 @@ class StoredRows(StoredSparse):
     @property
     def _entries(self) -> int:
         """Most entries of a range."""
-        entries = self._budget // ((1 + (os.cpu_count() or 1)) * self._file.entry_bytes)
+        entries = self._budget // ((1 + (os.cpu_count() or 1)) * int(self._file.entry_bytes))
         return min(_MOST_ENTRIES, max(1, entries))
 
     @cached_property

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
@@ -36,6 +37,8 @@ _MOST_CHUNKS, _LEAST_TASKS = 4, 4
 _LEAST_EACH, _TIMES_SHARE = 32, 8
 #: Seconds until a scheduler must have answered.
 _PATIENCE = 15
+#: Clients that were made for addresses.
+_CLIENTS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
 def connect(client: Any) -> Any:
@@ -48,8 +51,14 @@ def connect(client: Any) -> Any:
             f"client={client!r} is no dask.distributed.Client and no address of a scheduler: pass "
             "one of them, such as 'tcp://10.0.0.1:8786'."
         )
+    known = _CLIENTS.get(client)
+    if known is not None and known.status == "running":
+        return known
     try:
-        return distributed.Client(client, timeout=_PATIENCE, set_as_default=False)
+        _CLIENTS[client] = made = distributed.Client(
+            client, timeout=_PATIENCE, set_as_default=False
+        )
+        return made
     except (OSError, ValueError, TimeoutError) as error:
         raise InvalidInputError(
             f"No scheduler answers at {client!r} ({error}): check the address, and that the "
