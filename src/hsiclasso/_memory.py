@@ -8,12 +8,14 @@ from pathlib import Path
 
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["as_bytes", "free_bytes", "in_words", "resident_bytes"]
+__all__ = ["as_bytes", "free_bytes", "in_words", "resident_bytes", "swap_bytes"]
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 #: Assumed if the system does not say how much memory is free.
 _UNKNOWN = 4 * 2**30
+#: What Linux says about memory, and about the limits of a container.
+_MEMORY, _GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 
 def as_bytes(what: str, value: int | float | str) -> int:
@@ -52,11 +54,13 @@ def in_words(size: float) -> str:
 
 def free_bytes() -> int:
     """Return how much memory can be used, as the system and the limits of its container say."""
-    sizes = [_number(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo")) * 1024]
-    group = Path("/sys/fs/cgroup")
-    limit = _number(r"(\d+)", group / "memory.max")
+    sizes = [_number(r"MemAvailable:\s+(\d+) kB", _MEMORY) * 1024]
+    limit = _number(r"(\d+)", _GROUP / "memory.max")
     if limit:
-        sizes.append(max(1, limit - _number(r"(\d+)", group / "memory.current")))
+        # pages of files count as used, but the system gives them up
+        files = _number(r"\binactive_file (\d+)", _GROUP / "memory.stat")
+        used = _number(r"(\d+)", _GROUP / "memory.current") - files
+        sizes.append(max(1, limit - max(0, used)))
     known = [size for size in sizes if size]
     if known:
         return min(known)
@@ -64,6 +68,11 @@ def free_bytes() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):  # not on Windows
         return _UNKNOWN
+
+
+def swap_bytes() -> int:
+    """Return how much swap space is free; 0 if the system does not say."""
+    return _number(r"SwapFree:\s+(\d+) kB", _MEMORY) * 1024
 
 
 def resident_bytes() -> int:

@@ -9,10 +9,12 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from hsiclasso import HSICLasso, InvalidInputError, RechunkWarning, make_data1
+from hsiclasso import HSICLasso, InvalidInputError, RechunkWarning, Resources, make_data1
 from hsiclasso.data import RowSubset, as_source, is_container
 from hsiclasso.data.dask import DaskSource
+from hsiclasso.data.dask_sparse import SparseDaskSource
 from hsiclasso.data.duplicates import AveragedColumns, RenamedColumns
 from hsiclasso.data.stored import HeldColumns
 from hsiclasso.data.subset import ColumnSubset
@@ -254,3 +256,83 @@ def test_tables_on_top_have_tasks_too(rng):
     assert not plain.from_dask
     assert RowSubset(plain, rows).delayed(slice(0, 2)) is None
     assert ColumnSubset(plain, columns).delayed(slice(0, 2)) is None
+
+
+# ---------------------------------------------------------------- sparse blocks
+
+
+def sparse_blocks(X, chunks, form):
+    """A Dask array of sparse blocks, which counts how often each is computed."""
+    counter = Counter()
+
+    def make(block, block_info=None):
+        counter(block, block_info)
+        return form(block)
+
+    return da.from_array(X, chunks=chunks).map_blocks(
+        make, dtype=X.dtype, meta=form((0, 0))
+    ), counter
+
+
+def few_entries(rng, n=100, d=16, dtype="float32"):
+    X = np.where(rng.random((n, d)) < 0.3, rng.integers(1, 9, (n, d)), 0).astype(dtype)
+    return X, X[:, 3] + (X[:, 11] > 0) + 0.1 * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("chunks", CHUNKS)
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_blocks(chunks, form, rng):
+    X, y = few_entries(rng)
+    array, _ = sparse_blocks(X, chunks, form)
+    source, expected = as_source(array), as_source(sparse.csc_array(X))
+    by_columns = array.numblocks[1] > 1
+    assert isinstance(source, SparseDaskSource)
+    assert source.in_memory is not by_columns
+    for columns in (slice(0, 16), slice(4, 9), slice(0, 0), np.array([15, 3, 3, 11])):
+        np.testing.assert_array_equal(source.block(columns), expected.block(columns))
+        np.testing.assert_array_equal(source.read(columns), expected.read(columns))
+        for found, part in zip(source.stored(columns), expected.stored(columns), strict=True):
+            np.testing.assert_array_equal(found, part)
+    for size in (1, 3000, 10**9):
+        parts = source.chunks(size)
+        assert_cover(parts, 16)
+        for part in parts:
+            np.testing.assert_array_equal(source.load(part).read(slice(None)), X[:, part])
+    fresh, counter = sparse_blocks(X, chunks, form)
+    found, usual = (HSICLasso(3).fit(table, y) for table in (fresh, sparse.csc_array(X)))
+    assert found.selected_.tolist() == usual.selected_.tolist()
+    np.testing.assert_allclose(found.coef_, usual.coef_, rtol=1e-9)
+    # the first one also tells how many entries there are
+    times = sorted(counter.times.values())
+    assert times[:-1] == [1] * (array.npartitions - 1)
+    assert times[-1] == 2
+
+
+@pytest.mark.parametrize("chunks", [(30, 16), (30, 5)])
+def test_copies_of_sparse_blocks(chunks, rng):
+    X, _ = few_entries(rng)
+    source = as_source(da.from_array(X, chunks=chunks).map_blocks(sparse.csr_matrix))
+    again = pickle.loads(pickle.dumps(source))
+    np.testing.assert_array_equal(again.read(slice(2, 9)), X[:, 2:9])
+    assert again.identity() == source.identity()
+
+
+def test_sparse_blocks_that_do_not_fit(rng):
+    X, y = few_entries(rng, n=600, d=3000)
+    array, counter = sparse_blocks(X, (60, 3000), sparse.csr_matrix)
+    few = HSICLasso(3, resources=Resources("1MB"))
+    with pytest.raises(InvalidInputError, match="sparse blocks with all 3,000 columns.*CSC"):
+        few.fit(array, y)
+    assert counter.times == {(0, 0): 1}  # before long work
+    # there are more entries than the first block made expect
+    X[:60] = 0
+    array, _ = sparse_blocks(X, (60, 3000), sparse.csr_matrix)
+    source = SparseDaskSource(array, budget=10**5)
+    with pytest.raises(InvalidInputError, match=r"more than 100\.0 kB of memory"):
+        source.block(slice(0, 1))
+
+
+def test_sparse_blocks_of_complex_numbers():
+    array = da.zeros((9, 4), chunks=3, dtype=complex).map_blocks(sparse.csr_matrix)
+    with pytest.raises(InvalidInputError, match="complex128"):
+        as_source(array)

@@ -9,7 +9,7 @@ from scipy import sparse
 from hsiclasso import InvalidInputError, RechunkWarning
 from hsiclasso.data import RowSubset, as_source
 from hsiclasso.data.duplicates import RenamedColumns
-from hsiclasso.data.preparation import StandIn, time_parts
+from hsiclasso.data.preparation import StandIn, time_file, time_parts
 from hsiclasso.data.sources import ArraySource
 from hsiclasso.data.stored import StoredArray
 from hsiclasso.data.subset import ColumnSubset
@@ -136,3 +136,35 @@ def test_parts_that_are_timed():
         found, seconds = time_parts(lambda part: part, parts)
         assert found == expected
         assert seconds >= 0
+
+
+@pytest.mark.parametrize("size", [10**4, 2**60])
+def test_a_file_is_tried(temporary_files, size):
+    """Its time grows with its size; the file that was tried is gone."""
+    values = np.arange(10_000.0)
+    writing, reading = time_file(values, size)
+    assert writing > 0
+    assert reading > 0
+    assert not list(temporary_files.iterdir())
+
+
+def test_the_seconds_are_those_of_the_disk(array, folder, monkeypatch):
+    tried = []
+
+    def note(values, size):
+        tried.append((values.nbytes, size))
+        return 1e6, 2e6
+
+    monkeypatch.setattr("hsiclasso.data.rechunk.time_file", note)
+    needed = dask_array(array, folder, (10, D)).preparation(SIZE)
+    assert [size for _, size in tried] == [array.nbytes]
+    assert 1e6 <= needed.once.seconds < 1e6 + 100
+    assert needed.each_pass.seconds == 2e6
+
+
+def test_a_full_disk_takes_no_time(monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert time_file(np.arange(9.0), 100) == (0.0, 0.0)

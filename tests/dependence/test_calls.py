@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from hsiclasso import HSICLasso, Ignore, InvalidInputError, NOCCOLasso
 from hsiclasso.data import RowSubset
+from hsiclasso.data.base import WrappedSource
+from hsiclasso.data.plink import Genotypes
 from hsiclasso.data.subset import ColumnSubset
+from hsiclasso.dependence import atoms
 from hsiclasso.kernels import Delta, Gaussian, Laplace, Linear, Polynomial, Samples
 from tests.dependence.cases import (
     MEASURES,
@@ -138,3 +141,45 @@ def test_missing_calls_are_refused_by_the_name_of_the_first(kernels, rng):
     features = make_features(source, kernels, least_observed=0)
     with pytest.raises(InvalidInputError, match=r"NaN in column 'rs5'.*missing='ignore'"):
         find(features, rng.standard_normal(50))
+
+
+@pytest.mark.parametrize("weights", ["none", "real"])
+@pytest.mark.parametrize("covariates", [False, True])
+def test_samples_by_samples(weights, covariates, rng, monkeypatch):
+    """Few samples are decoded at once; the table has its rows in another order."""
+    calls, order = draw_calls(rng, 150, 9), rng.permutation(150)[:130]
+    calls[:, 3] = 3
+    samples = make_samples(rng, 130, weights, covariates)
+    source, y = RowSubset(as_genotypes(calls), order), rng.standard_normal(130)
+    features = make_features(source, samples=samples, gram_error=ERROR, least_observed=2)
+    expected = find(features, y)
+    monkeypatch.setattr(atoms, "_LEAST_SAMPLES", 7)
+    monkeypatch.setattr(atoms, "_CALLS", 300)
+    decoded = []
+    read = Genotypes.calls
+
+    def note(self, columns, samples):
+        found = read(self, columns, samples)
+        decoded.append(found.shape)
+        return found
+
+    monkeypatch.setattr(Genotypes, "calls", note)
+    assert_same(find(features, y), expected)
+    assert len(decoded) >= 130 // 33
+
+
+@settings(max_examples=40)
+@given(
+    n=st.integers(1, 300), d=st.integers(1, 70),
+    ends=st.tuples(st.integers(0, 300), st.integers(0, 300)), seed=st.integers(0, 1000),
+)  # fmt: skip
+def test_calls_of_some_samples(n, d, ends, seed):
+    rng = np.random.default_rng(seed)
+    calls, some = rng.integers(0, 4, (n, d)).astype(np.uint8), slice(min(ends), max(ends))
+    source, columns = as_genotypes(calls), np.flatnonzero(rng.random(d) < 0.7)
+    rows = rng.integers(0, n, n)
+    np.testing.assert_array_equal(source.calls(columns, some), calls[:, columns][some])
+    for part in (RowSubset(source, rows), WrappedSource(RowSubset(source, rows))):
+        np.testing.assert_array_equal(part.calls(columns, some), calls[rows][some][:, columns])
+    part = ColumnSubset(source, columns)
+    np.testing.assert_array_equal(part.calls(slice(None), some), calls[some][:, columns])

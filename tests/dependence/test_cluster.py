@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -110,7 +111,7 @@ def test_several_chunks_share_a_task(client, data, monkeypatch):
 
     monkeypatch.setattr(type(client), "submit", note)
     assert_same(on(client).fit(StoredArray(X), y), HSICLasso(5).fit(X, y))
-    assert max(len(args[0]) for args in submitted if args) == 3
+    assert [len(args[0]) for args in submitted if args] == [4, 2, 1, 1, 1]
 
 
 def test_with_a_checkpoint(client, data, tmp_path):
@@ -295,6 +296,31 @@ def test_the_current_client_is_used(client, data, tmp_path, options):
     assert plan(HSICLasso(5), array, y).n_threads == 2
 
 
+@pytest.mark.parametrize("options", [{}, {"covariates": ["x7"]}], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_a_client_that_is_not_the_default_computes_all(client, data, tmp_path, options, form):
+    """Single columns too: covariates, and columns that were not held."""
+    X, y = np.where(data[0] > 0.5, data[0], 0.0), data[1]
+    noted = Noted(tmp_path / "blocks")
+    array = lazy(X, (60, 11), noted).map_blocks(form)
+    expected = HSICLasso(5, **options).fit(form(X), y)
+    # other computations are those of this process now
+    with dask.config.set(scheduler="synchronous"):
+        assert_same(on(client.scheduler.address, **options).fit(array, y), expected)
+    here = [place for place, process in noted.lines() if process == str(os.getpid())]
+    # the first sparse block tells how many entries there are when the table is opened
+    assert here == ([] if form is np.asarray else ["(0, 0)"])
+
+
+def test_one_client_for_an_address(client):
+    address = client.scheduler.address
+    made = cluster.connect(address)
+    assert made is cluster.connect(address)
+    assert made is not client
+    made.close()
+    assert cluster.connect(address) is not made
+
+
 def test_without_a_client_dask_is_local(data, tmp_path):
     X, y = data
     code = f"""
@@ -325,6 +351,16 @@ def test_a_task_of_a_worker_uses_no_client(client):
 def _has_no_client():
     distributed.get_client()
     return current_client() is None
+
+
+@pytest.mark.parametrize("chunks", [(N, 7), (60, D), (60, 11)], ids=str)
+def test_sparse_blocks_on_a_cluster(client, data, chunks):
+    X = np.where(data[0] > 0.5, data[0], 0.0)
+    array = da.from_array(X, chunks=chunks).map_blocks(sparse.csr_matrix)
+    expected = HSICLasso(5).fit(sparse.csc_array(X), data[1])
+    # the client is current, and then named
+    for selector in (HSICLasso(5), on(client)):
+        assert_same(selector.fit(array, data[1]), expected)
 
 
 @pytest.mark.usefixtures("narrow")

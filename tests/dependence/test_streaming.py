@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +13,11 @@ import pytest
 from hsiclasso import Delta, Gaussian, HSICLasso, Ignore, InvalidInputError, NOCCOLasso
 from hsiclasso.data.stored import StoredArray
 from hsiclasso.dependence import budget, streaming
+from hsiclasso.dependence.relate import first_pass
+from hsiclasso.dependence.streaming import StreamedPass
+from hsiclasso.selectors.pipeline import target_matrix
+from hsiclasso.selectors.prepare import prepare
+from tests.dependence.cases import make_features
 from tests.dependence.chunks import D, N, assert_same
 
 pytestmark = pytest.mark.usefixtures("small_chunks")
@@ -119,3 +126,42 @@ def test_progress_reaches_the_end(data):
     assert done == sorted(done)
     assert done[-1] == D
     assert len(done) > 3
+
+
+def test_columns_that_others_outdo_are_dropped(data):
+    """What a worker knows of its own chunks says which columns are not worth sending."""
+    X, y = data
+    selector = HSICLasso(5)
+    inputs = prepare(selector, StoredArray(Store(X)), y)
+    work = StreamedPass(
+        first_pass(inputs.features, target_matrix(inputs), inputs.measure, 6),
+        "relevance", 6, inputs.budget,
+    )  # fmt: skip
+    work.n_held = 8
+    chunks = work.blocks()
+    results = [work(part) for part in chunks]
+    work.note(results[:4], -np.inf)
+    work.note(results[4:], -np.inf)
+    bounds = np.concatenate([result.upper for result in results])
+    assert work.least_held == np.sort(bounds)[-8]
+    kept = [result.above(work.least_held) for result in results]
+    assert sum(result.columns.size for result in kept) == 8
+    for result in kept:
+        np.testing.assert_array_equal(result.values, X[:, result.columns].T)
+        assert (result.upper >= work.least_held).all()
+    work.note([], np.inf)  # others know more
+    assert work.least_held == np.inf
+    work.n_held, work.least_held = 0, -np.inf
+    work.note(results, -np.inf)
+    assert work.least_held == -np.inf
+
+
+@pytest.mark.parametrize("first", [np.arange(7), np.arange(2, 9), np.array([0, 2, 3]), np.zeros(0)])
+def test_features_are_sent_in_few_bytes(first, data):
+    features = make_features(data[0])
+    features = replace(features, first=first.astype(np.int64))
+    again = pickle.loads(pickle.dumps(features))
+    np.testing.assert_array_equal(again.first, features.first)
+    assert again.first.dtype == np.int64
+    many = replace(features, source=None, first=np.arange(10**6))
+    assert len(pickle.dumps(many)) < 10**5

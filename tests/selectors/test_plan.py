@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from hsiclasso import HSICLasso, InvalidInputError, RechunkWarning, Resources, make_data1, plan
-from hsiclasso._memory import as_bytes, free_bytes, in_words, resident_bytes
+from hsiclasso._memory import as_bytes, free_bytes, in_words, resident_bytes, swap_bytes
 from hsiclasso.data import as_source
 from hsiclasso.data.sparse_store import CompressedFile, StoredRows, sparse_source
 from hsiclasso.data.store import Store
@@ -173,6 +173,31 @@ def test_little_free_memory_is_no_error(monkeypatch, file):
     X = np.load(file)
     assert HSICLasso(1).fit(X, X[:, 5] ** 2).selected_.tolist() == [5]
     assert plan(HSICLasso(1), X, X[:, 5]).n_threads == 1
+
+
+def test_far_too_little_memory_is_an_error(monkeypatch):
+    """What would certainly end without memory is refused, unless a limit is given."""
+    monkeypatch.setattr("hsiclasso.dependence.budget.free_bytes", lambda: 3 * 10**9)
+    monkeypatch.setattr("hsiclasso.dependence.budget.swap_bytes", lambda: 10**9)
+    Budget.within(None, 100, 5 * 10**7, 2)
+    with pytest.raises(InvalidInputError, match=r"4\.0 GB of memory are free.*needs 6\.4 GB"):
+        Budget.within(None, 100, 10**8, 2)
+    with pytest.raises(InvalidInputError, match=r"needs 5\.0 GB or more"):
+        Budget.within(None, 1000, 1000, 2, table=5 * 10**9)
+    Budget.within(8 * 10**9, 100, 10**8, 2)
+
+
+def test_files_in_the_cache_of_a_container_are_free(monkeypatch, tmp_path):
+    monkeypatch.setattr("hsiclasso._memory._GROUP", tmp_path)
+    monkeypatch.setattr("hsiclasso._memory._MEMORY", tmp_path / "absent")
+    assert swap_bytes() == 0
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("900000\n")
+    assert free_bytes() == 100_000
+    (tmp_path / "memory.stat").write_text("anon 300000\nfile 600000\ninactive_file 500000\n")
+    assert free_bytes() == 600_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_bytes() > 10**6
 
 
 def test_a_small_table_needs_little():

@@ -29,9 +29,9 @@ def _copies(byte: np.uint8) -> np.uint8:
 
 
 @compiled
-def decode(packed: CodeArray, out: CodeArray) -> None:
-    """Decode variants (k, b), each of them contiguous, to `out` (n, k) with n <= 4 b."""
-    k, n_bytes = packed.shape
+def decode(packed: CodeArray, begin: int, out: CodeArray) -> None:
+    """Decode variants (k, b), each of them contiguous, from byte `begin` to `out` (n, k)."""
+    k, n_bytes = packed.shape[0], (out.shape[0] + 3) // 4
     tile = np.empty((_TILE, _TILE), dtype=np.uint8)
     for start in range(0, k, _TILE):
         width = min(_TILE, k - start)
@@ -40,7 +40,7 @@ def decode(packed: CodeArray, out: CodeArray) -> None:
             for b in range(height):
                 row = tile[b]
                 for c in range(width):
-                    row[c] = _copies(packed[start + c, first + b])
+                    row[c] = _copies(packed[start + c, begin + first + b])
             for b in range(height):
                 row = tile[b]
                 for s in range(min(4, out.shape[0] - 4 * (first + b))):

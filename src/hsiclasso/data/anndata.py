@@ -25,7 +25,8 @@ from hsiclasso.data.anndata_file import (
     sparse_form,
 )
 from hsiclasso.data.annotations import Annotations, as_labels
-from hsiclasso.data.base import Source, WrappedSource, repeated
+from hsiclasso.data.base import Source, repeated
+from hsiclasso.data.dask import is_dask, open_dask
 from hsiclasso.data.dataset import Dataset, assemble
 from hsiclasso.data.layout import Roles, quoted
 from hsiclasso.data.sources import ArraySource, SparseSource, check_numbers
@@ -182,36 +183,9 @@ def _open_matrix(matrix: Any, names: Sequence[str], memory_limit: int | None) ->
         return sparse_source(file, names, memory_limit=memory_limit)
     if sparse.issparse(matrix):
         return SparseSource(matrix, names)
-    if hasattr(matrix, "dask"):
-        return _open_dask(matrix, names)
+    if is_dask(matrix):
+        return open_dask(matrix, names, memory_limit)
     return ArraySource(np.asarray(matrix), names)
-
-
-def _open_dask(matrix: Any, names: Sequence[str]) -> Source:
-    """Return an array of Dask, of dense or sparse blocks, as a table."""
-    from hsiclasso.data.door import as_source
-
-    if not sparse.issparse(matrix._meta):
-        return _Named(as_source(matrix, min_samples=0), names)
-    blocks = matrix.rechunk({1: -1}).to_delayed().ravel()
-    parts = [block.compute().tocsc() for block in blocks]  # one block of rows at a time
-    return SparseSource(sparse.vstack(parts, format="csc"), names)
-
-
-class _Named(WrappedSource):
-    """A table with other names."""
-
-    def __init__(self, source: Source, names: Sequence[str]) -> None:
-        super().__init__(source)
-        self._names, self.named = names, True
-
-    def name(self, column: int) -> str:
-        """Name of one column."""
-        return self._names[column]
-
-    def load(self, columns: slice) -> Source:
-        """Read adjacent columns into memory, if they are not there: a table of these columns."""
-        return _Named(self._source.load(columns), self._names[columns])
 
 
 def _texts(names: Any) -> list[str]:

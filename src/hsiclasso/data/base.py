@@ -108,6 +108,12 @@ class Source:
         """
         return None
 
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples as `levels` does, (s, k); there is a `missing_level`."""
+        levels = self.levels(columns)
+        assert levels is not None
+        return levels[samples]
+
     def column_info(self, column: int) -> dict[str, Any]:
         """What is known about one column beside its name, such as the place of a variant."""
         return {}
@@ -162,6 +168,9 @@ class Source:
 
         A table that does not fit is read by chunks.
         """
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute what is computed by Dask; None stands for the current one."""
 
     @property
     def bytes_to_come(self) -> int:
@@ -269,6 +278,10 @@ class WrappedSource(Source):
         """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
         return self._source.levels(columns)
 
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples."""
+        return self._source.calls(columns, samples)
+
     def stored(self, columns: Columns) -> Stored | None:
         """Return the compressed columns of a sparse table, None for others."""
         return self._source.stored(columns)
@@ -308,6 +321,10 @@ class WrappedSource(Source):
         """Keep a table that loads itself within a number of bytes."""
         self._source.limit_memory(limit)
         self.in_memory = self._source.in_memory
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute what is computed by Dask; None stands for the current one."""
+        self._source.use_client(client)
 
     @property
     def bytes_to_come(self) -> int:

@@ -10,9 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from hsiclasso._types import Columns
 from hsiclasso.data.base import Kind, Source, as_positions
+from hsiclasso.data.dask_sparse import SparseDaskSource
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.labelled import DTYPE_OF_KIND, LabelledColumns, LabelledSource
 from hsiclasso.data.preparation import Preparation
@@ -21,7 +23,7 @@ from hsiclasso.data.sources import ArraySource, ReadSource
 from hsiclasso.data.stored import check_array_form, join_chunks, whole_chunks
 from hsiclasso.errors import InvalidInputError, require
 
-__all__ = ["DaskSource", "current_client", "is_dask", "open_dask"]
+__all__ = ["DaskSource", "current_client", "in_task", "is_dask", "open_dask"]
 
 #: Bytes of a chunk, if the chunks of the array are too large to be computed as they are.
 _CHUNK_BYTES = 32 * 2**20
@@ -31,8 +33,9 @@ _MOST_TIMES = 4
 
 def is_dask(X: Any) -> bool:
     """Whether an object is a Dask array or frame; does not import Dask."""
-    home = type(X).__module__
-    return home.startswith(("dask.array", "dask.dataframe", "dask_expr")) and hasattr(X, "dask")
+    # views of AnnData have a class of their own
+    homes = ("dask.array", "dask.dataframe", "dask_expr")
+    return hasattr(X, "dask") and any(each.__module__.startswith(homes) for each in type(X).__mro__)
 
 
 def current_client() -> Any | None:
@@ -45,11 +48,14 @@ def current_client() -> Any | None:
     except ValueError:
         return None
     # a task of a worker must not wait for other tasks, and coroutines cannot be waited for here
-    return None if client.asynchronous or _in_task(distributed) else client
+    return None if client.asynchronous or in_task() else client
 
 
-def _in_task(distributed: Any) -> bool:
-    """Whether this is run by a worker."""
+def in_task() -> bool:
+    """Whether this is run by a worker; imports nothing."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
     try:
         distributed.get_worker()
     except ValueError:
@@ -57,9 +63,19 @@ def _in_task(distributed: Any) -> bool:
     return True
 
 
-def open_dask(X: Any) -> Source:
-    """Return the columns of a Dask array or frame."""
-    return _open_frame(X) if hasattr(X, "columns") else DaskSource(X)
+def open_dask(X: Any, names: Sequence[str] | None = None, budget: int | None = None) -> Source:
+    """Return the columns of a Dask array or frame.
+
+    An array may have names, and a number of bytes that sparse blocks may take in memory.
+    """
+    if hasattr(X, "columns"):
+        return _open_frame(X)
+    da: Any = require("dask.array", "dask")
+    if type(X) is not da.Array:  # a view
+        X = da.Array(X.dask, X.name, X.chunks, meta=X._meta)
+    if sparse.issparse(X._meta):
+        return SparseDaskSource(X, names, budget)
+    return DaskSource(X, names)
 
 
 class DaskSource(LabelledColumns, ReadSource):
@@ -109,15 +125,20 @@ class DaskSource(LabelledColumns, ReadSource):
         self._kinds, self._labels = dict(kinds or {}), dict(labels or {})
         self._edges = [0, *np.cumsum(array.chunks[1]).tolist()]
         self._panels: Panels | None = None
+        self._client: Any = None
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {**self.__dict__, "_lock": None, "_panels": None}
+        state = {**self.__dict__, "_lock": None, "_panels": None, "_client": None}
         state.pop("_by_columns", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute columns; None stands for the scheduler that is current."""
+        self._client = client
 
     def dtype_name(self, column: int) -> str:
         """Name of the dtype of one column."""
@@ -169,18 +190,18 @@ class DaskSource(LabelledColumns, ReadSource):
         """Return the columns (n_samples, k) with the dtype of the array."""
         if not as_positions(columns, self.n_features).size:  # Dask would compute a block
             return np.empty((self.n_samples, 0), dtype=self._dtype)
-        if self._must_be_rechunked and current_client() is None:
+        if self._must_be_rechunked and self._client is None and current_client() is None:
             self._rechunk()
         if isinstance(columns, slice):
             if self._panels is not None:
                 return self._panels[:, columns]
-            return np.asarray(self._array[:, columns].compute())
+            return np.asarray(self._array[:, columns].compute(scheduler=self._client))
         unique, place = np.unique(columns, return_inverse=True)
         if self._panels is not None:
             parts = [self._panels[:, slice(j, j + 1)] for j in unique.tolist()]
             part = np.concatenate([np.empty((self.n_samples, 0), self._dtype), *parts], axis=1)
         else:
-            part = np.asarray(self._array[:, unique].compute())
+            part = np.asarray(self._array[:, unique].compute(scheduler=self._client))
         return part[:, place]
 
     @property

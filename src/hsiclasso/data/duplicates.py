@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -135,6 +135,10 @@ class AveragedColumns(ListedSource):
         """Keep a table that loads itself within a number of bytes."""
         self._source.limit_memory(limit)
         self.in_memory = self._source.in_memory
+
+    def use_client(self, client: Any) -> None:
+        """Have a Dask client compute what is computed by Dask; None stands for the current one."""
+        self._source.use_client(client)
 
     @property
     def bytes_to_come(self) -> int:

@@ -23,6 +23,8 @@ from hsiclasso.errors import InvalidInputError, require
 
 __all__ = ["Genotypes", "PlinkSource", "read_plink", "refuse_other_genotypes"]
 
+#: Number of variants that share tables of sums, if memory allows.
+_TOGETHER = 1024
 #: What stands for a missing call where others are 0, 1 and 2.
 _MISSING = 3
 #: The first bytes of a .bed file, and the one that says that variants follow each other.
@@ -97,8 +99,15 @@ class PlinkSource(UniformSource):
         return self.variants.info(column)
 
     def chunks(self, size: int) -> list[slice]:
-        """Cut the variants into chunks of about `size` bytes, one byte for each call."""
-        return even_chunks(self.n_features, size // self.n_samples)
+        """Cut the variants into chunks of about `size` bytes, one byte for each call.
+
+        With many samples, chunks have more variants, because these share tables of sums. They
+        take `size` bytes at most as they are stored.
+        """
+        return even_chunks(
+            self.n_features,
+            max(size // self.n_samples, min(size // self._width, _TOGETHER)),
+        )
 
     def load(self, columns: slice) -> Source:
         """Read adjacent variants into memory, as they are stored."""
@@ -111,7 +120,11 @@ class PlinkSource(UniformSource):
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return copies of the first allele as uint8, 3 for missing calls."""
-        return Genotypes(self._stored_bytes(columns), self.n_samples).levels(slice(None))
+        return self.calls(columns, slice(None))
+
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples."""
+        return Genotypes(self._stored_bytes(columns), self.n_samples).calls(slice(None), samples)
 
     def read(self, columns: Columns) -> np.ndarray[Any, Any]:
         """Return the columns (n_samples, k) as float32, with NaN for missing calls."""
@@ -193,12 +206,17 @@ class Genotypes(UniformSource):
 
     def levels(self, columns: Columns) -> np.ndarray[Any, Any] | None:
         """Return copies of the first allele as uint8, 3 for missing calls."""
+        return self.calls(columns, slice(None))
+
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples."""
         from hsiclasso.data._genotype_loops import decode
 
-        packed = self._packed[columns]
-        out = np.empty((self.n_samples, len(packed)), dtype=np.uint8)
-        decode(packed, out)
-        return out
+        start, stop, _ = samples.indices(self.n_samples)
+        begin, packed = start // 4, self._packed[columns]
+        out = np.empty((max(0, stop - 4 * begin), len(packed)), dtype=np.uint8)
+        decode(packed, begin, out)
+        return out[start % 4 :]
 
     def block(self, columns: Columns) -> FloatArray:
         """Return the columns as a fresh (n_samples, k) float64 array in Fortran order."""

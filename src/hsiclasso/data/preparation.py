@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,16 +12,14 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from hsiclasso._memory import free_bytes
 from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Source, Stored, WrappedSource, as_positions
 from hsiclasso.data.sources import ArraySource, SparseSource
 
-__all__ = ["PLAIN_RATE", "Cost", "Preparation", "StandIn", "time_parts"]
+__all__ = ["Cost", "Preparation", "StandIn", "time_file", "time_parts"]
 
 _T = TypeVar("_T")
-
-#: Bytes of a plain file that are written or read in a second, about, on a fast disk.
-PLAIN_RATE = 1e9
 
 
 @dataclass(frozen=True)
@@ -114,3 +114,27 @@ def time_parts(read: Callable[[_T], Any], parts: Sequence[_T]) -> tuple[list[Any
     chosen = parts[:1] if len(parts) < 3 else [parts[0], parts[len(parts) // 2]]
     start = time.perf_counter()
     return [read(part) for part in chosen], time.perf_counter() - start
+
+
+def time_file(values: np.ndarray[Any, Any], size: int) -> tuple[float, float]:
+    """Return the seconds in which a temporary file of `size` bytes is written and read.
+
+    A file of `values` is tried. It is read from the disk if a file of that size does not stay in
+    memory. If there is no room for it, it takes no time.
+    """
+    with tempfile.TemporaryFile() as file:
+        start = time.perf_counter()
+        try:
+            values.tofile(file)
+            os.fsync(file.fileno())
+        except OSError:
+            return 0.0, 0.0
+        written = time.perf_counter()
+        if size > free_bytes() and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        file.seek(0)
+        begun = time.perf_counter()
+        np.fromfile(file, values.dtype)
+        read = time.perf_counter() - begun
+    times = size / max(1, values.nbytes)
+    return (written - start) * times, read * times

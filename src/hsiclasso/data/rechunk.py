@@ -23,7 +23,7 @@ import numpy as np
 from hsiclasso._memory import in_words
 from hsiclasso.data.base import Source
 from hsiclasso.data.places import forget_pages
-from hsiclasso.data.preparation import PLAIN_RATE, Cost, Preparation, StandIn, time_parts
+from hsiclasso.data.preparation import Cost, Preparation, StandIn, time_file, time_parts
 from hsiclasso.errors import InvalidInputError, RechunkWarning
 
 __all__ = ["READ_BYTES", "Panels", "Rechunking", "chunk_blocks", "panel_edges"]
@@ -146,8 +146,9 @@ class Rechunking:
         sentence, size = self.sentence(), self._n_bytes
         parts, seconds = time_parts(self._read, self.blocks)
         seconds *= size / max(1, sum(part.nbytes for part in parts))
-        once = Cost(2 * size, seconds + size / PLAIN_RATE)
-        each_pass = Cost(source.n_bytes, source.n_bytes / PLAIN_RATE)
+        writing, reading = time_file(np.ascontiguousarray(parts[0]), size)
+        once = Cost(2 * size, seconds + writing)
+        each_pass = Cost(source.n_bytes, reading)
         return Preparation(sentence, once, each_pass, StandIn(source, chunks, parts[0]))
 
     def sentence(self) -> str:

@@ -60,6 +60,20 @@ class RowSubset(WrappedSource):
         levels = self._source.levels(columns)
         return None if levels is None else _take(levels, self._rows)
 
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples; rows that are far apart are read one part at a time."""
+        rows = self._rows[samples]
+        width = self._source.calls(columns, slice(0, 0)).shape[1]
+        out = np.empty((rows.size, width), dtype=np.uint8)
+        low, high = int(rows.min(initial=self._source.n_samples)), int(rows.max(initial=-1)) + 1
+        for start in range(low, high, max(1, rows.size)):
+            stop = min(high, start + rows.size)
+            inside = np.flatnonzero((rows >= start) & (rows < stop))
+            if inside.size:
+                calls = self._source.calls(columns, slice(start, stop))
+                out[inside] = calls.take(rows[inside] - start, axis=0)
+        return out
+
     def stored(self, columns: Columns) -> Stored | None:
         """Return indptr, row indices within the subset and values; None if not sparse."""
         stored = self._source.stored(columns)

@@ -29,7 +29,7 @@ from hsiclasso.data.store import Store
 from hsiclasso.data.stored import LEAST_CHUNKS
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["CompressedFile", "StoredColumns", "StoredRows", "sparse_source"]
+__all__ = ["CompressedFile", "StoredColumns", "StoredRows", "StoredSparse", "sparse_source"]
 
 Array = np.ndarray[Any, Any]
 _T = TypeVar("_T")
@@ -150,10 +150,18 @@ def sparse_source(
     return StoredRows(file, names, free_bytes() // 2 if memory_limit is None else memory_limit)
 
 
-class _StoredSparse(UniformSource):
-    """Columns of a sparse matrix in a file; a subclass says how they are read."""
+class StoredSparse(UniformSource):
+    """Columns of a sparse matrix that is not in memory; a subclass says how they are read.
 
-    def __init__(self, file: CompressedFile, names: Sequence[str] | None) -> None:
+    Parameters
+    ----------
+    file : CompressedFile or SparseBlocks
+        Has `dtype`, `shape`, `n_stored` and `entry_bytes`.
+    names : sequence of str or None
+        Column names.
+    """
+
+    def __init__(self, file: Any, names: Sequence[str] | None) -> None:
         super().__init__(file.dtype, file.shape, names)
         self._file = file
         self.in_memory = False
@@ -197,12 +205,12 @@ class _StoredSparse(UniformSource):
     @property
     def n_stored(self) -> int:
         """Number of entries that are stored."""
-        return self._file.n_stored
+        return int(self._file.n_stored)
 
     @property
     def n_bytes(self) -> int:
         """Number of bytes that are read in one pass over the table."""
-        return self.n_stored * self._file.entry_bytes
+        return self.n_stored * int(self._file.entry_bytes)
 
     def identity(self) -> str:
         """Return a fingerprint of the file, or of the values if there is none."""
@@ -210,7 +218,7 @@ class _StoredSparse(UniformSource):
         return super().identity() if known is None else f"{known} {hash_of(self._file.indptr)}"
 
 
-class StoredColumns(_StoredSparse):
+class StoredColumns(StoredSparse):
     """Columns of a CSC matrix in a file, read by chunks.
 
     Parameters
@@ -238,7 +246,7 @@ class StoredColumns(_StoredSparse):
         return self._file.matrix((start, stop))
 
 
-class StoredRows(_StoredSparse):
+class StoredRows(StoredSparse):
     """Columns of a CSR matrix in a file, in memory as compressed columns if these fit.
 
     Parameters
@@ -344,7 +352,7 @@ class StoredRows(_StoredSparse):
     @property
     def _entries(self) -> int:
         """Most entries of a range."""
-        entries = self._budget // ((1 + (os.cpu_count() or 1)) * self._file.entry_bytes)
+        entries = self._budget // ((1 + (os.cpu_count() or 1)) * int(self._file.entry_bytes))
         return min(_MOST_ENTRIES, max(1, entries))
 
     @cached_property

@@ -82,6 +82,10 @@ class ColumnSubset(WrappedSource):
         """Return int8 or uint8 columns as they are stored, booleans as uint8, else None."""
         return self._source.levels(self._below(columns))
 
+    def calls(self, columns: Columns, samples: slice) -> np.ndarray[Any, Any]:
+        """Return genotypes of some samples."""
+        return self._source.calls(self._below(columns), samples)
+
     def stored(self, columns: Columns) -> Stored | None:
         """Return the compressed columns of a sparse table, None for others."""
         return self._source.stored(self._below(columns))

@@ -18,8 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hsiclasso._types import BoolArray, FloatArray, IntArray
-from hsiclasso.data import Stored
+from hsiclasso._types import BoolArray, Columns, FloatArray, IntArray
+from hsiclasso.data import Source, Stored
+from hsiclasso.data.base import as_positions
 from hsiclasso.dependence.columns import TargetRows
 from hsiclasso.dependence.observed import centred, projected
 from hsiclasso.dependence.statistic import Moments
@@ -40,6 +41,8 @@ _WITHOUT_BLAS = 4
 _LEAST_PER_LEVEL = 32
 #: Sparse columns with a larger share of stored entries are treated as numbers.
 _DENSITY = 0.3
+#: Number of calls that are decoded at once, and least number of samples of them.
+_CALLS, _LEAST_SAMPLES = 1 << 24, 4096
 #: Largest number of sums that are gathered at once.
 _GATHERED = 1 << 21
 
@@ -195,26 +198,18 @@ class Atoms:
         return made
 
     def of_calls(
-        self, calls: np.ndarray[Any, Any], missing: int, least_observed: int
+        self, source: Source, wanted: Columns, least_observed: int
     ) -> tuple[IntArray, list[tuple[IntArray, AtomColumns]]]:
-        """Make atoms of columns (n, k) of 0, 1, 2 and a value that stands for a missing call.
+        """Make atoms of genotypes: 0, 1, 2 and a value that stands for a missing call.
 
         Returns the number of observed samples of each column, and two groups of columns, complete
         ones and others, each with the positions of its columns. Columns that are observed on too
         few samples are left out. `least_observed` is 0 if no call may be missing.
         """
-        from hsiclasso.dependence._level_loops import sum_calls
-
-        k, missing = calls.shape[1], missing % 256
-        codes = _by_sample(calls.view(np.uint8))
-        others = np.zeros((k, 3, len(self.rows)))
-        sum_calls(codes, self.rows, missing, others)
+        chosen = as_positions(wanted, source.n_features)
+        others, n_missing = self._sum_calls(source, wanted, chosen.size)
         sums = np.concatenate([self.totals - others.sum(axis=1, keepdims=True), others], axis=1)
-        columns = self._columns(np.tile(np.arange(3.0), (k, 1)), sums[:, :3])
-        if self.samples.weights is None:
-            n_missing = np.rint(sums[:, 3, -1]).astype(np.int64)
-        else:
-            n_missing = np.count_nonzero(codes == missing, axis=0)
+        columns = self._columns(np.tile(np.arange(3.0), (chosen.size, 1)), sums[:, :3])
         observed = self.samples.n - n_missing
         complete = np.flatnonzero(n_missing == 0)
         enough = (observed >= least_observed) & (least_observed > 0)
@@ -225,11 +220,42 @@ class Atoms:
             if self.n_removed == 1:
                 some = _centred(some)
             else:
-                where = calls.view(np.uint8).T[partial] == missing
-                sums = projected(some.sums, self._all_rows, self.n_removed, where)
+                step = max(1, _CALLS // self.samples.n)
+                sums = np.concatenate([
+                    projected(
+                        some.sums[start : start + step], self._all_rows, self.n_removed,
+                        source.calls(chosen[partial[start : start + step]], slice(None)).T
+                        == source.missing_level,
+                    )
+                    for start in range(0, partial.size, step)
+                ])  # fmt: skip
                 some = replace(some, sums=sums, n_removed=some.values.shape[1])
             made.append((partial, some))
         return observed, made
+
+    def _sum_calls(self, source: Source, wanted: Columns, k: int) -> tuple[FloatArray, IntArray]:
+        """Sum rows at 1, 2 and missing calls (k, 3, v), and count the latter (k,).
+
+        With many samples, only calls of some of them are decoded at once. Memory then allows more
+        columns, which share tables of sums.
+        """
+        from hsiclasso.dependence._level_loops import sum_calls
+
+        n, missing = self.samples.n, source.missing_level
+        assert missing is not None
+        out, part = np.zeros((2, k, 3, len(self.rows)))
+        n_missing = np.zeros(k, dtype=np.int64)
+        step = max(_LEAST_SAMPLES, _CALLS // max(1, k))
+        for start in range(0, n, step):
+            some = slice(start, min(n, start + step))
+            codes = source.calls(wanted, some)
+            sum_calls(codes, np.ascontiguousarray(self.rows[:, some]), missing, part)
+            out += part
+            if self.samples.weights is not None:
+                n_missing += np.count_nonzero(codes == missing, axis=0)
+        if self.samples.weights is None:
+            n_missing = np.rint(out[:, 2, -1]).astype(np.int64)
+        return out, n_missing
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""

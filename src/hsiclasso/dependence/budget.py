@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hsiclasso._memory import free_bytes, in_words
+from hsiclasso._memory import free_bytes, in_words, swap_bytes
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Budget"]
@@ -56,7 +56,7 @@ class Budget:
         Raises
         ------
         InvalidInputError
-            If not even a few columns would fit.
+            If not even a few columns would fit; without a limit, in all memory that is free.
         """
         total = (free_bytes() - table) // 2 if limit is None else limit - table
         chunk = _CHUNK if limit is None else min(_CHUNK, max(limit // _PARTS, _LEAST_CHUNK))
@@ -65,6 +65,7 @@ class Budget:
         each = _THREAD_BYTES + _DECODING * chunk
         rest = total - fixed - (AHEAD + 1) * _DECODING * chunk - each
         if rest < least and limit is None:
+            _check_free(n_samples, n_features, least + table)
             rest = least  # there is no limit to keep, and it may still fit
         elif rest < least:
             needed = _least_limit(fixed + _THREAD_BYTES + least, 2 if table else 1)
@@ -94,6 +95,17 @@ class Budget:
         factors = min(self.factors, max(2 * _SMALL_CACHE, table // 8) + _KEPT_ROWS * 8 * n_samples)
         kept = min(self.held, table) + columns + factors
         return chunks + kept + self.n_threads * _THREAD_BYTES + _SMALL + _RESULT * n_features
+
+
+def _check_free(n_samples: int, n_features: int, beside: int) -> None:
+    """Raise if results and `beside` bytes do not fit in all memory that is free."""
+    needed, free = beside + _RESULT * n_features, free_bytes() + swap_bytes()
+    if needed > free:
+        raise InvalidInputError(
+            f"{in_words(free)} of memory are free, but a selection from {n_samples:,} samples and "
+            f"{n_features:,} features needs {in_words(needed)} or more: use a machine with more "
+            "memory, or leave out columns. With memory_limit it begins in any case."
+        )
 
 
 def _least_limit(beside: int, times: int) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
+import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
@@ -28,13 +29,16 @@ __all__ = ["Cluster", "connect"]
 _RETRIES = 3
 #: Number of tasks that are submitted ahead for each thread of the cluster.
 _AHEAD = 3
-#: Most chunks of a task, and fewest tasks for each thread of the cluster.
-_MOST_CHUNKS, _LEAST_TASKS = 3, 8
+#: Most chunks of a task, and fewest tasks for each thread into which the rest of the chunks could be
+#: divided when a task is made.
+_MOST_CHUNKS, _LEAST_TASKS = 4, 4
 #: Most columns that a chunk returns if it does not know what other chunks returned: at least the
 #: first number, or its share of the columns that are held in the end, times the second.
 _LEAST_EACH, _TIMES_SHARE = 32, 8
 #: Seconds to wait for the answer of a scheduler.
 _PATIENCE = 15
+#: Clients that were made for addresses.
+_CLIENTS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
 def connect(client: Any) -> Any:
@@ -47,8 +51,14 @@ def connect(client: Any) -> Any:
             f"client={client!r} is no dask.distributed.Client and no address of a scheduler: pass "
             "one of them, such as 'tcp://10.0.0.1:8786'."
         )
+    known = _CLIENTS.get(client)
+    if known is not None and known.status == "running":
+        return known
     try:
-        return distributed.Client(client, timeout=_PATIENCE, set_as_default=False)
+        _CLIENTS[client] = made = distributed.Client(
+            client, timeout=_PATIENCE, set_as_default=False
+        )
+        return made
     except (OSError, ValueError, TimeoutError) as error:
         raise InvalidInputError(
             f"No scheduler answers at {client!r} ({error}): check the address, and that the "
@@ -84,11 +94,8 @@ class Cluster:
             task = self._client.submit(_load_and_relate, shared, some, work.least_held, **options)
             return _NamedFuture(task, work, slice(some[0].start, some[-1].stop))
 
-        # a task takes this process some milliseconds: with many chunks, several share one
-        each = min(_MOST_CHUNKS, max(1, len(pieces) // (_LEAST_TASKS * n_threads)))
-        tasks = [pieces[start : start + each] for start in range(0, len(pieces), each)]
         run: Any = work
-        for results in in_order(submit, run, tasks, _AHEAD * n_threads):
+        for results in in_order(submit, run, _tasks(pieces, n_threads), _AHEAD * n_threads):
             yield from results
 
     def _submit_all(self, work: StreamedPass, pieces: Sequence[slice]) -> deque[Any]:
@@ -185,11 +192,37 @@ def _task_of(work: StreamedPass, piece: slice) -> Any | None:
     return work.features.source.delayed(work.columns(piece))
 
 
+def _tasks(pieces: Sequence[slice], n_threads: int) -> list[Sequence[slice]]:
+    """Divide chunks into tasks.
+
+    A task takes the process of the client some milliseconds. Therefore several of many chunks share
+    one. The last tasks are small, so that all workers finish at about the same time.
+
+    Examples
+    --------
+    >>> [len(task) for task in _tasks([slice(k, k + 1) for k in range(30)], n_threads=2)]
+    [3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    """
+    tasks, start = [], 0
+    while start < len(pieces):
+        left = len(pieces) - start
+        stop = start + min(_MOST_CHUNKS, max(1, left // (_LEAST_TASKS * n_threads)))
+        tasks.append(pieces[start:stop])
+        start = stop
+    return tasks
+
+
 def _load_and_relate(
     work: StreamedPass, some: Sequence[slice], least_held: float
 ) -> list[ChunkResult]:
+    """Relate chunks; return the columns that this worker and the client still know to be good."""
+    results: list[ChunkResult] = []
     with single_threaded_blas():
-        return [work.relate(piece, work.load(piece), least_held) for piece in some]
+        for piece in some:
+            results.append(work.relate(piece, work.load(piece), max(work.least_held, least_held)))
+    # a worker carries out many tasks with the same pass, which remembers what was found
+    work.note(results, least_held)
+    return [result.above(work.least_held) for result in results]
 
 
 def _relate(work: StreamedPass, piece: slice, values: Any, most_held: int) -> ChunkResult:

@@ -67,6 +67,17 @@ class Features:
     #: Largest relative error allowed for the matrix of each feature.
     gram_error: float = 1e-6
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Write columns that follow each other as a range: workers get the features of a pass."""
+        state, first = self.__dict__.copy(), self.first
+        if first.size and first[-1] - first[0] + 1 == first.size:
+            state["first"] = range(int(first[0]), int(first[-1]) + 1)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read what `__getstate__` wrote."""
+        self.__dict__.update(state, first=np.asarray(state["first"], dtype=np.int64))
+
     @property
     def n_samples(self) -> int:
         """Number of samples."""

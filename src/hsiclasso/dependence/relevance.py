@@ -39,6 +39,8 @@ AnyColumns = DenseColumns | AtomColumns
 _BLOCK = 1 << 18
 #: The same for one-byte integers. It is larger, because some tables are computed for every block.
 _INTEGER_BLOCK = 1 << 24
+#: Largest number of samples whose genotypes are decoded at once, if a block is as wide as usual.
+_DECODED = 1 << 14
 #: A small table is cut into this many blocks ...
 _MIN_BLOCKS = 4
 #: ... as long as each block has at least this many features.
@@ -150,6 +152,8 @@ class RelevancePass:
         """Cut the features into blocks; each block is read at once."""
         n, d = self.features.n_samples, self.features.n_features
         entries = _INTEGER_BLOCK if self.has_levels else _BLOCK
+        if self.features.source.missing_level is not None:
+            n = min(n, _DECODED)
         if self.is_sparse:  # count stored entries only
             stored = max(1, self.features.source.n_stored)
             entries = min(_INTEGER_BLOCK, _BLOCK * n * self.features.source.n_features // stored)
@@ -211,10 +215,9 @@ class RelevancePass:
             yield from self._dense(kernel, rest, places, result, numbers, None)
             return
         if self.has_levels and source.missing_level is not None:
-            calls: Any = source.levels(chosen)
             least = self.features.least_observed
             with_gaps = least if self.gaps_as_atoms else 0
-            observed, genotypes = self.atoms.of_calls(calls, source.missing_level, with_gaps)
+            observed, genotypes = self.atoms.of_calls(source, chosen, with_gaps)
             self.features.check_observed(observed, self.features.first[numbers[places]])
             result.observed[places] = observed
             yield from ((columns, places[which]) for which, columns in genotypes)

@@ -52,6 +52,15 @@ class ChunkResult:
         arrays |= {"bound": self.found.upper, "exact": self.found.exact}
         return arrays | {"columns": self.columns, "upper": self.upper, "values": self.values}
 
+    def above(self, least: float) -> Self:
+        """Return the result with only those columns whose bounds reach a value."""
+        best = self.upper >= least
+        if best.all():
+            return self
+        return replace(
+            self, columns=self.columns[best], upper=self.upper[best], values=self.values[best]
+        )
+
     @classmethod
     def from_arrays(cls, arrays: Any) -> Self:
         """Return the result that `to_arrays` was called on."""
@@ -89,6 +98,8 @@ class StreamedPass:
         #: Values of the columns that are held, and upper bounds on their relevance.
         self._held: dict[int, FloatArray] = {}
         self._bounds: dict[int, float] = {}
+        #: Largest bounds of the chunks that were noted.
+        self._noted = np.zeros(0)
 
     def blocks(self) -> list[slice]:
         """Cut the features into chunks, each of which is read at once."""
@@ -167,6 +178,14 @@ class StreamedPass:
     def _relate(self, own: Features) -> Screened:
         work = self._work.on(own)
         return Screened.together([Screened.of(work(block)) for block in work.blocks()])
+
+    def note(self, found: Iterable[ChunkResult], least_held: float) -> None:
+        """Raise `least_held` by what some chunks returned, and by what others know already."""
+        bounds = np.concatenate([self._noted, *(result.upper for result in found)])
+        if 0 < self.n_held <= bounds.size:
+            bounds = np.partition(bounds, -self.n_held)[-self.n_held :]
+            least_held = max(least_held, float(bounds[0]))
+        self._noted, self.least_held = bounds, max(self.least_held, least_held)
 
     def without_source(self) -> StreamedPass:
         """Return the pass without the table, for workers that get their chunks in another way."""

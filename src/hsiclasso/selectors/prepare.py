@@ -109,6 +109,7 @@ def prepare(
     resources, n_threads = as_resources(options.resources), effective_n_jobs(options.n_jobs)
     limit = resources.bytes_allowed
     source.limit_memory(None if limit is None else limit // 2)
+    source.use_client(resources.connected(source))
     table = source.bytes_to_come  # before covariates are read, which may load it
     weights = _check_weights(sample_weight, source.n_samples)
     use = None if weights is None else weights > 0

@@ -241,14 +241,17 @@ def _by_limit(relevance: FloatArray, penalty: Penalty) -> tuple[IntArray, FloatA
     Candidates whose penalties agree to eleven digits are ordered by index, because equal columns
     may differ in the last digits when they are computed in different blocks.
     """
-    by_group = np.argsort(penalty.groups, kind="stable")
-    units = penalty.take(by_group)
-    limit = np.empty(relevance.size)
-    limit[by_group] = units.critical(relevance[by_group])[units.unit_of]
+    numbers = np.arange(relevance.size)
+    if np.array_equal(penalty.groups, numbers):
+        limit = penalty.take(numbers).critical(relevance)
+    else:
+        by_group = np.argsort(penalty.groups, kind="stable")
+        units = penalty.take(by_group)
+        limit = np.empty(relevance.size)
+        limit[by_group] = units.critical(relevance[by_group])[units.unit_of]
     top = limit[np.isfinite(limit)].max(initial=0.0)
     digits = np.round(limit / top, 11) if top > 0 else limit
-    keys = (np.arange(limit.size), penalty.groups, -digits)
-    order = np.lexsort(keys) if penalty.grouped else _falling(digits)
+    order = np.lexsort((numbers, penalty.groups, -digits)) if penalty.grouped else _falling(digits)
     return order, np.maximum.accumulate(limit[order][::-1])[::-1]
 
 
