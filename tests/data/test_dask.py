@@ -321,7 +321,7 @@ def test_sparse_blocks_that_do_not_fit(rng):
     X, y = few_entries(rng, n=600, d=3000)
     array, counter = sparse_blocks(X, (60, 3000), sparse.csr_matrix)
     few = HSICLasso(3, resources=Resources("1MB"))
-    with pytest.raises(InvalidInputError, match="sparse blocks with all 3,000 columns.*CSC"):
+    with pytest.raises(InvalidInputError, match=r"sparse blocks with all 3,000 columns.*CSC"):
         few.fit(array, y)
     assert counter.times == {(0, 0): 1}  # before long work
     # there are more entries than the first block made expect

@@ -220,15 +220,13 @@ class Atoms:
             if self.n_removed == 1:
                 some = _centred(some)
             else:
-                step = max(1, _CALLS // self.samples.n)
-                sums = np.concatenate([
-                    projected(
-                        some.sums[start : start + step], self._all_rows, self.n_removed,
-                        source.calls(chosen[partial[start : start + step]], slice(None)).T
-                        == source.missing_level,
-                    )
-                    for start in range(0, partial.size, step)
-                ])  # fmt: skip
+                step, parts = max(1, _CALLS // self.samples.n), []
+                for start in range(0, partial.size, step):
+                    run = slice(start, start + step)
+                    calls = source.calls(chosen[partial[run]], slice(None))
+                    missing = calls.T == source.missing_level
+                    parts.append(projected(some.sums[run], self._all_rows, self.n_removed, missing))
+                sums = np.concatenate(parts)
                 some = replace(some, sums=sums, n_removed=some.values.shape[1])
             made.append((partial, some))
         return observed, made

@@ -29,8 +29,8 @@ __all__ = ["Cluster", "connect"]
 _RETRIES = 3
 #: Number of tasks that are submitted ahead for each thread of the cluster.
 _AHEAD = 3
-#: Most chunks of a task, and fewest tasks for each thread into which the rest of the chunks could be
-#: divided when a task is made.
+#: Most chunks of a task, and fewest tasks for each thread into which the rest of the chunks could
+#: be divided when a task is made.
 _MOST_CHUNKS, _LEAST_TASKS = 4, 4
 #: Most columns that a chunk returns if it does not know what other chunks returned: at least the
 #: first number, or its share of the columns that are held in the end, times the second.

@@ -8,6 +8,7 @@ a chunk is a value: who reads the chunks, and in which order, changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
