@@ -102,7 +102,7 @@ def test_raw_target_is_one_word_away(X, y):
         (Laplace(), lambda x: np.exp(-np.abs(x[:, None] - x[None]))),
         (hsiclasso.Linear(), lambda x: np.outer(x, x)),
     ],
-    ids=str,
+    ids=["matern", "laplace", "linear"],
 )
 def test_other_kernels(X, y, kernel, gram):
     columns = [0, 1, 3, 5]

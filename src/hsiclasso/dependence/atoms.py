@@ -224,7 +224,7 @@ class Atoms:
                 for start in range(0, partial.size, step):
                     run = slice(start, start + step)
                     calls = source.calls(chosen[partial[run]], slice(None))
-                    missing = calls.T == source.missing_level
+                    missing = np.equal(calls.T, source.missing_level)
                     parts.append(projected(some.sums[run], self._all_rows, self.n_removed, missing))
                 sums = np.concatenate(parts)
                 some = replace(some, sums=sums, n_removed=some.values.shape[1])
