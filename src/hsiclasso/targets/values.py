@@ -40,9 +40,9 @@ __all__ = [
     "Values",
     "check_rank",
     "codes_of",
+    "tail_weight",
     "target_kernel",
     "tighter",
-    "tail_weight",
     "transformed",
 ]
 
