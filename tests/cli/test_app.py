@@ -45,7 +45,7 @@ def test_every_parameter_of_the_estimator_has_an_option():
     here = {param.name for param in app.commands["select"].params}
     elsewhere = {
         "n_features_to_select": "n_features", "n_neighbors": "neighbors", "measure": "method",
-        "resources": "checkpoint",
+        "resources": "checkpoint", "fill": "no_fill",
     }  # fmt: skip
     wanted = set(hsiclasso.HSICLasso().get_params())
     assert {elsewhere.get(name, name) for name in wanted} <= here

@@ -177,7 +177,9 @@ class TestPrinting:
         assert any(" east " in line and " kept " in line for line in grouped.splitlines())
         assert "Samples are weighted. Removed from features and target: " in grouped
         assert " functions of site." in grouped
-        subtracted = succeed("select", table, *options, "--covariate-method", "subtract").stdout
+        subtracted = succeed(
+            "select", table, *options, "--covariate-method", "subtract", "--no-fill"
+        ).stdout
         assert "Subtracted from the target's kernel matrix: that of site." in subtracted
         assert " origin " not in subtracted
         assert " group " not in subtracted

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsiclasso import Gaussian, HSICLasso
+from hsiclasso import Auto, Gaussian, HSICLasso
 from tests import oracles
 
 MEASURES = ["hsic", "nhsic", "nocco"]
+#: The paper's target: real values as they are.
+PLAIN = Auto(transform=None)
 
 
 def selector_of(measure="hsic", size=3, **options):
     """A selector that is accurate enough to be compared with dense matrices."""
-    return HSICLasso(size, **{"measure": measure, "gram_error": 1e-10, "n_jobs": 1, **options})
+    usual = {"gram_error": 1e-10, "n_jobs": 1, "max_redundancy": 1.0, "target": PLAIN}
+    return HSICLasso(size, **{"measure": measure, **usual, **options})
 
 
 def feature_matrices(columns, kernels=None, measure="hsic", weights=None, functions=None):

@@ -147,7 +147,7 @@ def alike(a, b):
 TARGETS = {
     "classes": (Classes(), lambda y: y > 0.5, lambda y: oracles.delta_gram(y > 0.5)),
     "outputs": (
-        Real(),
+        Real(transform=None),
         lambda y: np.c_[y, np.sin(3 * y)],
         lambda y: oracles.kernel_gram(np.array([y, np.sin(3 * y)]), Gaussian()),
     ),
@@ -173,7 +173,7 @@ TARGETS = {
         strings,
         lambda y: np.array([[alike(a, b) for b in strings(y)] for a in strings(y)]),
     ),
-    "laplace": (Real("laplace"), lambda y: y, lambda y: oracles.kernel_gram(y, Laplace())),
+    "laplace": (Real("laplace", None), lambda y: y, lambda y: oracles.kernel_gram(y, Laplace())),
 }  # fmt: skip
 
 

@@ -491,7 +491,7 @@ class TestScikitLearn:
     def test_parameters_are_those_of_hsic_lasso(self):
         ours, theirs = EmbeddingLasso().get_params(), HSICLasso().get_params()
         assert ours.keys() - theirs.keys() == {"epsilon"}
-        assert theirs.keys() - ours.keys() == {"measure", "solver"}
+        assert theirs.keys() - ours.keys() == {"measure", "solver", "fill"}
         assert clone(EmbeddingLasso(epsilon=0.3)).epsilon == 0.3
 
     def test_kernels_of_width(self, data):

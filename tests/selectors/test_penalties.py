@@ -24,6 +24,7 @@ from hsiclasso import (
     InvalidInputError,
     Lasso,
     NOCCOLasso,
+    Real,
     make_data1,
 )
 from hsiclasso.solvers import ExplicitProblem, Penalty, Stop, solve_path
@@ -212,8 +213,9 @@ class TestWeights:
 
     def test_the_number_asked_for_is_reached_where_an_unpenalised_feature_ends_at_zero(self, data):
         # column 4 begins with a positive weight and loses it on the way
-        assert HSICLasso(6, keep=[4]).fit(*data).coef_[4] == 0
-        assert HSICLasso(6, penalty=Lasso({4: 0})).fit(*data).selected_.size == 6
+        raw = {"target": Real(transform=None)}
+        assert HSICLasso(6, keep=[4], **raw).fit(*data).coef_[4] == 0
+        assert HSICLasso(6, penalty=Lasso({4: 0}), **raw).fit(*data).selected_.size == 6
 
 
 def grouped(labels, **options):

@@ -48,7 +48,8 @@ from tests.selectors.tables import PLAIN_DELTA, N, mixed
 @pytest.mark.parametrize("make", [make_data1, make_data2])
 def test_same_features_in_the_same_order_as_the_dense_problem(measure, make):
     X, y, _ = make(80, 50, random_state=3)
-    selector = HSICLasso(15, measure=measure).fit(X, y)
+    plain = {"max_redundancy": 1.0, "target": Real(transform=None)}
+    selector = HSICLasso(15, measure=measure, **plain).fit(X, y)
     active, weights, alpha = oracles.dense_path(*oracles.explicit_problem(X, y, measure), 15)
     assert selector.selected_.tolist() == active[np.argsort(-weights)].tolist()
     np.testing.assert_allclose(

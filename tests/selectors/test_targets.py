@@ -35,7 +35,14 @@ from hsiclasso import (
 )
 from hsiclasso.targets import TARGETS
 from tests import oracles
-from tests.selectors.dense import MEASURES, assert_differs, assert_same, assert_solves, selector_of
+from tests.selectors.dense import (
+    MEASURES,
+    PLAIN,
+    assert_differs,
+    assert_same,
+    assert_solves,
+    selector_of,
+)
 from tests.selectors.tables import N, take_rows
 from tests.targets.tables import (
     LEVELS,
@@ -103,20 +110,24 @@ def regularised(beta):
 
 #: The kind of target, its values, their Gram matrix, and the kind that is reported.
 KINDS = {
-    "auto, real": ("auto", real, with_kernel(real, Gaussian()), "real"),
-    "real": (Real(), lambda X: pl.Series(real(X)), with_kernel(real, Gaussian()), "real"),
-    "widths": (
-        Real(Gaussian((0.3, "median", 3))), real, with_kernel(real, Gaussian((0.3, "median", 3))),
-        "real",
+    "auto, real": (PLAIN, real, with_kernel(real, Gaussian()), "real"),
+    "real": (
+        Real(transform=None), lambda X: pl.Series(real(X)), with_kernel(real, Gaussian()), "real",
     ),
-    "laplace": (Auto("laplace"), real, with_kernel(real, Laplace()), "real"),
-    "polynomial": (Real(Polynomial(3, 0.5)), real, with_kernel(real, Polynomial(3, 0.5)), "real"),
+    "widths": (
+        Real(Gaussian((0.3, "median", 3)), None), real,
+        with_kernel(real, Gaussian((0.3, "median", 3))), "real",
+    ),
+    "laplace": (Auto("laplace", None), real, with_kernel(real, Laplace()), "real"),
+    "polynomial": (
+        Real(Polynomial(3, 0.5), None), real, with_kernel(real, Polynomial(3, 0.5)), "real",
+    ),
     "ranks": (
         Real(transform="rank"), real, lambda X: oracles.gaussian_gram(rankdata(real(X))), "real",
     ),
-    "outputs": ("auto", outputs, with_kernel(outputs, Gaussian()), "real"),
+    "outputs": (PLAIN, outputs, with_kernel(outputs, Gaussian()), "real"),
     "outputs averaged": (
-        Real(outputs="average", kernel="laplace"), lambda X: pd.DataFrame(outputs(X)),
+        Real("laplace", None, outputs="average"), lambda X: pd.DataFrame(outputs(X)),
         lambda X: mean_gram(outputs(X).T, lambda y: oracles.kernel_gram(y, Laplace())), "real",
     ),
     "classes": (
@@ -291,7 +302,9 @@ def test_rows_of_other_forms_of_tables_are_dropped(X):
     frame = pd.DataFrame(X[:, :4]).rename(columns=str).assign(kind=LEVELS[codes(X)])
     for table in (frame, sparse.csr_array(np.maximum(X, 0)), np.round(4 * X).astype(np.int8)):
         for measure in MEASURES:
-            dropped = selector_of(measure, target=Real(missing="drop")).fit(table, y)
+            dropped = selector_of(measure, target=Real(transform=None, missing="drop")).fit(
+                table, y
+            )
             by_hand = selector_of(measure).fit(take_rows(table, KEPT), y[KEPT])
             assert_same(dropped, by_hand, rtol=1e-9)
 

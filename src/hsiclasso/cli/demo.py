@@ -106,7 +106,7 @@ def _examples() -> Iterator[_Example]:
     yield _Example(
         "Breast cancer (Wisconsin, diagnostic)",
         "Malignant or benign, from 30 measurements of cell nuclei.",
-        "breast-cancer", table, bunch.target_names[bunch.target], 10,
+        "breast-cancer", table, bunch.target_names[bunch.target], 6,
     )  # fmt: skip
 
 

@@ -215,6 +215,15 @@ def warn_of_end(result: SelectionResult, path: SolutionPath) -> None:
         warnings.warn(result.message, FewerFeaturesWarning, stacklevel=_STACK)
 
 
+def _left_out(path: SolutionPath) -> str:
+    """Say how many features the path left out."""
+    number = len(path.closed)
+    if not number:
+        return ""
+    was = "One feature was" if number == 1 else f"{number} features were"
+    return f" {was} left out, too similar to a selected one (max_redundancy)."
+
+
 def _sentence(path: SolutionPath, goal: Goal, solved: Solved) -> str:
     n_selected, n_filled = solved.selected.size, solved.filled.size
     wanted = None if goal.criterion else goal.n_features
@@ -224,5 +233,5 @@ def _sentence(path: SolutionPath, goal: Goal, solved: Solved) -> str:
     filled = f" The last {last} weight 0: relevant, and unlike the others." if n_filled else ""
     on_path = n_selected + solved.n_dropped
     dropped = f" Of {on_path} features of the path, the least important were dropped."
-    more = filled + (dropped if solved.n_dropped else "")
+    more = filled + (dropped if solved.n_dropped else "") + _left_out(path)
     return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{more}"

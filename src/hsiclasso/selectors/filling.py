@@ -24,7 +24,8 @@ __all__ = ["fill", "fill_up"]
 
 #: Features that are compared with the selected ones at once.
 _AT_ONCE = 32
-#: Scores that agree to so many digits are the same: the first feature is taken.
+#: Scores that agree to so many digits of the largest relevance are the same: the first feature is
+#: taken.
 _DIGITS = 11
 
 
@@ -60,9 +61,9 @@ def fill_up(problem: Problem, selected: IntArray, number: int, allowed: BoolArra
     left = allowed.copy()
     left[selected] = False
     found: list[int] = []
+    scale = float(np.abs(problem.linear).max(initial=0.0)) or 1.0
     while len(found) < number and left.any():
         scores = np.where(left, near.scores(), -np.inf)
-        scale = float(np.abs(scores[left]).max()) or 1.0
         best = int(np.argmax(np.round(scores / scale, _DIGITS)))
         doubtful = near.behind() & left & (scores >= scores[best] - scale * 10.0**-_DIGITS)
         if doubtful.any():
