@@ -105,7 +105,10 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
         "--missing-target": ("missing", chosen.get("missing_target")),
     }
     by_kind = form in ("target", "target-file")
-    return _set(target, given, f"--kind {kind}" if by_kind else f"--{form}").check()
+    made = _set(target, given, f"--kind {kind}" if by_kind else f"--{form}")
+    if chosen["transform"] == "none":
+        made.set_params(transform=None)
+    return made.check()
 
 
 def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:

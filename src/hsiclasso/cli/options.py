@@ -120,9 +120,10 @@ _TARGET = (
         help="joint: one kernel on several targets; average: one each.  [default: auto]",
     ),
     _target(
-        "--transform", type=click.Choice(["rank", "normal"]),
+        "--transform", type=click.Choice(["rank", "normal", "none"]),
         help="Replace a real target by its ranks, or by their normal scores, which tames heavy "
-        "tails.  [default: normal for --method embedding]",
+        "tails; none takes it as it is.  [default: normal if its tails are heavy; rank for "
+        "--method nocco, normal for embedding]",
     ),
     _target(
         "--target-kernel", metavar="NAME[:WIDTH]",
