@@ -32,7 +32,9 @@ DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",
 }  # fmt: skip
-FUNCTIONS = {"hsic_scan", "hsic_test", "plan", "post_selection_test", "select_genes"}
+FUNCTIONS = {
+    "hsic_scan", "hsic_test", "plan", "post_selection_test", "select_genes", "with_frequencies",
+}  # fmt: skip
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
     "InvalidInputError", "KnockoffWarning", "MissingExtraError", "RechunkWarning",

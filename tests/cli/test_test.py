@@ -57,7 +57,7 @@ def test_options_change_the_answer(table):
         ("--level", "1e-9"),
         ("--mode", "fwe"),
         ("--mode", "n_features", "--level", "1"),
-        ("--transform", "raw"),
+        ("--transform", "none"),
         ("--transform", "rank"),
         ("--kernel", "number=linear"),
         ("--joint", "place=east,north", "--mode", "fpr", "--level", "0.99"),

@@ -180,7 +180,7 @@ def test_the_dearer_criterion_never_selects_more(seed, make):
 
 
 class TestFilling:
-    def test_an_elastic_net_makes_up_the_number(self):
+    def test_relevance_and_distance_make_up_the_number(self):
         with pytest.warns(FewerFeaturesWarning, match="The last 3 have weight 0"):
             selector = HSICLasso(4).fit(*same_thing_many_times())
         result = selector.result_

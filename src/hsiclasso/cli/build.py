@@ -117,10 +117,7 @@ def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
     """Build the parameters of a scan from the options of ``hsiclasso test``, and check them."""
     from hsiclasso.inference.scan import ScanOptions, check_scan
 
-    raw = chosen["transform"] == "raw"
-    target = make_target({**chosen, "transform": "rank"} if raw else chosen)
-    if raw:
-        target.set_params(transform=None)
+    target = make_target(chosen)
     number = chosen["n_permutations"]
     if number is None:
         number = _USUAL_PERMUTATIONS if chosen["mode"] == "fwe_permutation" else 0
@@ -168,7 +165,10 @@ def make_target(chosen: Mapping[str, Any]) -> Target:
         "--missing-target": ("missing", chosen.get("missing_target")),
     }
     by_kind = form in ("target", "target-file")
-    return _set(target, given, f"--kind {kind}" if by_kind else f"--{form}").check()
+    made = _set(target, given, f"--kind {kind}" if by_kind else f"--{form}")
+    if chosen["transform"] == "none":
+        made.set_params(transform=None)
+    return made.check()
 
 
 def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:

@@ -101,12 +101,13 @@ _running = _section("Large tables")
 _output = _section("Output")
 
 _TRANSFORM = _target(
-    "--transform", type=click.Choice(["rank", "normal"]),
+    "--transform", type=click.Choice(["rank", "normal", "none"]),
     help="Replace a real target by its ranks, or by their normal scores, which tames heavy "
-    "tails.  [default: normal for --method embedding]",
+    "tails; none takes it as it is.  [default: normal if its tails are heavy; rank for "
+    "--method nocco, normal for embedding]",
 )  # fmt: skip
 _TRANSFORM_OF_TEST = _target(
-    "--transform", type=click.Choice(["rank", "normal", "raw"]),
+    "--transform", type=click.Choice(["rank", "normal", "none"]),
     help="Compare a real target by its ranks, by their normal scores, or as it is.  [default: "
     "normal]",
 )  # fmt: skip

@@ -201,7 +201,7 @@ def _tasks(pieces: Sequence[slice], n_threads: int) -> list[Sequence[slice]]:
     Examples
     --------
     >>> [len(task) for task in _tasks([slice(k, k + 1) for k in range(30)], n_threads=2)]
-    [3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    [3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
     tasks, start = [], 0
     while start < len(pieces):

@@ -112,7 +112,7 @@ def hsic_scan(
     >>> scan.p_value.shape
     (500,)
     >>> len(set(scan.selected("fdr", 0.1)) & set(causal))
-    3
+    4
     """
     options = ScanOptions(
         kernel, target, joint, missing, n_permutations, random_state, n_jobs, resources

@@ -139,7 +139,7 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
     >>> set(stable.selected_) == set(causal)
     True
     >>> stable.result_.levels.threshold
-    0.61
+    0.59
     """
 
     def __init__(
