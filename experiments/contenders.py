@@ -23,6 +23,8 @@ CLASSES, REAL = "classes", "real"
 _TREES = 500
 #: A real target by its ranks.
 RANKS = Real(transform="rank")
+#: A real target as it is, as in the paper.
+RAW = Real(transform=None)
 #: Of pyHSICLasso, its default.
 PERMUTATIONS = 3
 
@@ -63,7 +65,10 @@ class Contender:
 
 
 class Selector:
-    """The call of a selector of this library, with the paper's settings as `options`."""
+    """The call of a selector of this library, with the paper's settings as `options`.
+
+    A lasso leaves no similar features out, and a real target is taken as it is.
+    """
 
     def __init__(self, make: Callable, **options: object) -> None:
         self._make, self._options = make, options
@@ -71,8 +76,10 @@ class Selector:
     def fit(self, X, y, m: int, kind: str):
         """Return the selector, fitted for m features on one thread."""
         made = self._make(m, **self._options)
-        given = {"target": kind, "n_jobs": 1}.items()
-        takes = made.get_params().keys() - self._options.keys()
+        known = made.get_params().keys()
+        target = RAW if kind == REAL and "measure" in known else kind
+        given = {"target": target, "n_jobs": 1, "max_redundancy": 1.0}.items()
+        takes = known - self._options.keys()
         made.set_params(**{name: value for name, value in given if name in takes})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FewerFeaturesWarning)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hsiclasso import (
     NOCCO,
-    Auto,
     ElasticNet,
     EmbeddingLasso,
     FewerFeaturesWarning,
@@ -21,6 +21,11 @@ from hsiclasso import (
     NOCCOLasso,
     make_copies,
 )
+from hsiclasso.data import as_dataset
+from hsiclasso.selectors.describe import _clusters
+from hsiclasso.selectors.pipeline import select
+from hsiclasso.selectors.search import Solved
+from hsiclasso.solvers.path import Closed
 from tests import oracles
 from tests.selectors.dense import MEASURES, feature_matrices, selector_of
 
@@ -117,7 +122,7 @@ def test_solvers_agree(solver, copies):
 def test_values_that_are_no_similarity(bad, copies):
     X, y, _ = copies
     for family in FAMILIES:
-        with pytest.raises(InvalidInputError, match="max_redundancy=.* lies above 0 and is at"):
+        with pytest.raises(InvalidInputError, match=r"max_redundancy=.* lies above 0 and is at"):
             family(3, max_redundancy=bad).fit(X, y)
 
 
@@ -187,30 +192,19 @@ class TestClusters:
         matrices = [oracles.measure_matrix(K, measure, epsilon) for K in grams]
         return oracles.similarity(np.array(matrices))
 
-    def test_the_first_that_joins_may_leave_later(self):
+    def test_the_first_that_joins_may_leave_later(self, few):
         """Those that it closed then belong to the most similar of the selected ones, or to none."""
-        kinds = set()
-        for seed in range(60):
-            rng = np.random.default_rng(seed)
-            base = rng.standard_normal((40, 3))
-            mixed = base @ rng.uniform(0.3, 1, (3, 6)) + 0.4 * rng.standard_normal((40, 6))
-            X = np.column_stack([base, mixed])
-            y = base.sum(axis=1) + 0.1 * rng.standard_normal(40)
-            result = HSICLasso(alpha=0.0, max_redundancy=0.35).fit(X, y).result_
-            chosen = {feature.index for feature in result.features}
-            for one in result.path.closed:
-                homes = [c for c in result.clusters if one.feature in [m.index for m in c.members]]
-                assert len(homes) <= 1
-                if one.representative in chosen:
-                    assert [c.index for c in homes] == [one.representative]
-                    kinds.add("at its representative")
-                elif homes:
-                    (member,) = [m for m in homes[0].members if m.index == one.feature]
-                    assert member.similarity > 0.35
-                    kinds.add("at another")
-                else:
-                    kinds.add("nowhere")
-        assert kinds >= {"at its representative", "at another"}
+        X, y = few
+        made = select(HSICLasso(3, max_redundancy=1.0), as_dataset(X, y).source, y)
+        S = oracles.similarity(feature_matrices(X.T))
+        # as if 3 had joined, closed 8, 5 and 0, and left
+        closed = tuple(Closed(k, 3, float(S[k, 3])) for k in (8, 5, 0))
+        path = replace(made.path, closed=closed)
+        solved = Solved(path, np.array([1, 5]), np.ones(10), np.zeros(0, dtype=np.int64))
+        first, second = _clusters(made.problem, solved, [[], []], cap=float(S[0, 5]) - 1e-6)
+        assert (first.index, first.members) == (1, ())  # 8 is like neither
+        assert [(m.index, m.name) for m in second.members] == [(0, "x0")]  # 5 itself is selected
+        assert second.members[0].similarity == pytest.approx(S[0, 5], abs=1e-5)
 
 
 def test_all_that_is_similar_is_left_out_of_spectra():
@@ -228,12 +222,14 @@ def test_all_that_is_similar_is_left_out_of_spectra():
     assert short.selected_.tolist() == [f.index for f in on_path]
 
 
-@pytest.mark.parametrize("transform", [None, "auto"])
-def test_epsilon_is_that_of_the_measure(transform, copies):
-    """The similarity is in the measure's own terms."""
-    X, y, _ = copies
-    options = {"max_redundancy": 0.5, "target": Auto(transform=transform)}
-    counts = [
-        len(HSICLasso(12, measure=NOCCO(e), **options).fit(X, y).path_.closed) for e in (1e-4, 1e-1)
-    ]
-    assert counts[0] < counts[1]
+def test_the_similarity_is_in_the_terms_of_the_measure(few):
+    """The larger epsilon is, the more similar two near columns are."""
+    X, y = few
+    kept = {"keep": list(range(5)), "alpha": 0.0, "max_redundancy": 0.01}
+    found = {}
+    for epsilon in (1e-4, 1e-1):
+        path = HSICLasso(measure=NOCCO(epsilon), **kept).fit(X, y).path_
+        found[epsilon] = {one.feature: one.similarity for one in path.closed}
+    both = found[1e-4].keys() & found[1e-1].keys()
+    assert both
+    assert all(found[1e-4][k] < found[1e-1][k] for k in both)

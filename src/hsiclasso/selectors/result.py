@@ -85,7 +85,8 @@ class SelectedFeature:
         The most similar of all features, nearest first, as many as `n_neighbors`.
     origin : {"path", "kept", "filled"}
         ``"path"``: the path selects it. ``"kept"``: the user asked to keep it. ``"filled"``: the
-        path ends before the number asked for, and an elastic net makes up the number.
+        path ends before the number asked for, and relevant features that are unlike the others
+        make up the number.
     group : str or None
         Label of its group.
     n_observed : int
