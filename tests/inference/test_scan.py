@@ -102,7 +102,7 @@ def test_raw_target_is_one_word_away(X, y):
         (Laplace(), lambda x: np.exp(-np.abs(x[:, None] - x[None]))),
         (hsiclasso.Linear(), lambda x: np.outer(x, x)),
     ],
-    ids=str,
+    ids=["matern", "laplace", "linear"],
 )
 def test_other_kernels(X, y, kernel, gram):
     columns = [0, 1, 3, 5]
@@ -326,7 +326,7 @@ def test_nothing_found(rng):
     assert found.features == ()
     assert json.loads(found.to_json())["features"] == []
     assert len(found.to_frame()) == 0
-    assert "Nothing is found" in repr(scan)
+    assert "Nothing found at a false discovery rate of 0.1" in repr(scan)
 
 
 # ------------------------------------------------------------------------------------ Errors
