@@ -92,7 +92,8 @@ def test_alignments_of_columns_of_every_kind(kinds, target, n, seed):
 @pytest.mark.parametrize(("make", "error"), [(make_data1, 1e-6), (make_data2, 1e-10)])
 def test_centred_alignment_is_hsic_lasso_without_penalty(make, error):
     X, y, _ = make(80, 60, random_state=1)
-    lasso = HSICLasso(alpha=0.0, gram_error=error).fit(X, y)
+    raw = Auto(transform=None)
+    lasso = HSICLasso(alpha=0.0, gram_error=error, target=raw, max_redundancy=1.0).fit(X, y)
     selector = quiet_fit(CKTA(20, gram_error=error), X, y)
     assert (selector.coef_ == lasso.coef_).all()
     assert selector.certificate_ == lasso.result_.certificate

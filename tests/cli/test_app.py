@@ -38,7 +38,7 @@ def test_options_of_select_are_under_headings():
     ]  # fmt: skip
     assert max(map(len, lines)) <= 80
     assert not any(line.startswith(" " * 33) for line in lines)
-    assert "  hsiclasso select genes.csv --target tumour" in "\n".join(lines[-8:])
+    assert "  hsiclasso select genes.csv --target tumour" in "\n".join(lines[-9:])
 
 
 def test_every_parameter_of_the_estimator_has_an_option():

@@ -44,7 +44,7 @@ def test_finished_cells_are_not_repeated(monkeypatch, tmp_path):
     monkeypatch.setattr(null_p_values, "run_cell", cell)
     out = tmp_path / "null.csv"
     assert null_p_values.main(["--out", str(out)]) == 0
-    every = len(null_p_values.DRAWS) * len(null_p_values.TARGETS) * len(null_p_values.SAMPLES)
+    every = len(null_p_values.CELLS)
     assert len(cells) == len(set(cells)) == every == len(rows_of(out))
     lines = out.read_text().splitlines(keepends=True)
     out.write_text("".join(lines[:-3]))
@@ -65,6 +65,6 @@ def test_power_rises_with_the_shape(tmp_path, monkeypatch):
 def test_committed_results_are_complete():
     rows = rows_of(null_p_values.OUT)
     cells = {(row["x"], row["y"], int(row["n"])) for row in rows}
-    assert len(cells) == 5 * 6 * 3
+    assert cells == set(null_p_values.CELLS)
     assert len(rows) == 2 * 4 * len(cells)
     assert len(rows_of(target_scores.OUT)) == 15

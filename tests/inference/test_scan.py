@@ -326,7 +326,7 @@ def test_nothing_found(rng):
     assert found.features == ()
     assert json.loads(found.to_json())["features"] == []
     assert len(found.to_frame()) == 0
-    assert "Nothing is found" in repr(scan)
+    assert "Nothing found at a false discovery rate of 0.1" in repr(scan)
 
 
 # ------------------------------------------------------------------------------------ Errors
