@@ -36,7 +36,7 @@ from hsiclasso.targets.values import transformed
 
 __all__ = ["KnockoffSelection"]
 
-#: Most columns: time grows with their third power, some 40 seconds for 3,000.
+#: Most columns: time grows with their third power, 10 to 40 seconds for 3,000.
 _MOST_COLUMNS = 3000
 #: By default the path has at least so many features, and one for so many samples.
 _LEAST_FEATURES, _SAMPLES_EACH = 50, 8
