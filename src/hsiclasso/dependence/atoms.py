@@ -206,8 +206,9 @@ class Atoms:
         ones and others, each with the positions of its columns. Columns that are observed on too
         few samples are left out. `least_observed` is 0 if no call may be missing.
         """
-        chosen = as_positions(wanted, source.n_features)
-        others, n_missing = self._sum_calls(source, wanted, chosen.size)
+        chosen, level = as_positions(wanted, source.n_features), source.missing_level
+        assert level is not None
+        others, n_missing, decoded = self._sum_calls(source, wanted, chosen.size)
         sums = np.concatenate([self.totals - others.sum(axis=1, keepdims=True), others], axis=1)
         columns = self._columns(np.tile(np.arange(3.0), (chosen.size, 1)), sums[:, :3])
         observed = self.samples.n - n_missing
@@ -223,19 +224,24 @@ class Atoms:
                 step, parts = max(1, _CALLS // self.samples.n), []
                 for start in range(0, partial.size, step):
                     run = slice(start, start + step)
-                    calls = source.calls(chosen[partial[run]], slice(None))
-                    missing = np.equal(calls.T, source.missing_level)
+                    if decoded is None:
+                        calls = source.calls(chosen[partial[run]], slice(None))
+                    else:
+                        calls = decoded[:, partial[run]]
+                    missing = np.asarray(calls == np.int64(level)).T
                     parts.append(projected(some.sums[run], self._all_rows, self.n_removed, missing))
                 sums = np.concatenate(parts)
                 some = replace(some, sums=sums, n_removed=some.values.shape[1])
             made.append((partial, some))
         return observed, made
 
-    def _sum_calls(self, source: Source, wanted: Columns, k: int) -> tuple[FloatArray, IntArray]:
+    def _sum_calls(
+        self, source: Source, wanted: Columns, k: int
+    ) -> tuple[FloatArray, IntArray, Any | None]:
         """Sum rows at 1, 2 and missing calls (k, 3, v), and count the latter (k,).
 
         With many samples, only calls of some of them are decoded at once. Memory then allows more
-        columns, which share tables of sums.
+        columns, which share tables of sums. If all are decoded at once, they are returned too.
         """
         from hsiclasso.dependence._level_loops import sum_calls
 
@@ -253,7 +259,7 @@ class Atoms:
                 n_missing += np.count_nonzero(codes == missing, axis=0)
         if self.samples.weights is None:
             n_missing = np.rint(out[:, 2, -1]).astype(np.int64)
-        return out, n_missing
+        return out, n_missing, codes if step >= n else None
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""
