@@ -263,13 +263,13 @@ def test_tables_on_top_have_tasks_too(rng):
 
 def sparse_blocks(X, chunks, form):
     """A Dask array of sparse blocks, which counts how often each is computed."""
-    counter = Counter()
+    counter, empty = Counter(), form((0, 0))
 
     def make(block, block_info=None):
         counter(block, block_info)
         return form(block)
 
-    return da.from_array(X, chunks=chunks).map_blocks(make, dtype=X.dtype, meta=form((0, 0))), counter
+    return da.from_array(X, chunks=chunks).map_blocks(make, dtype=X.dtype, meta=empty), counter
 
 
 def few_entries(rng, n=100, d=16, dtype="float32"):
@@ -319,7 +319,7 @@ def test_sparse_blocks_that_do_not_fit(rng):
     X, y = few_entries(rng, n=600, d=3000)
     array, counter = sparse_blocks(X, (60, 3000), sparse.csr_matrix)
     few = HSICLasso(3, resources=Resources("1MB"))
-    with pytest.raises(InvalidInputError, match="sparse blocks with all 3,000 columns.*CSC"):
+    with pytest.raises(InvalidInputError, match=r"sparse blocks with all 3,000 columns.*CSC"):
         few.fit(array, y)
     assert counter.times == {(0, 0): 1}  # before long work
     # there are more entries than the first block made expect

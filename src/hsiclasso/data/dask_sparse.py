@@ -1,8 +1,8 @@
 """Dask arrays of sparse blocks, such as the matrices of AnnData that are read lazily.
 
-Blocks with some of the columns are computed when these are needed. If blocks have all columns, every
-block is needed for any column. They are then computed once, one at a time, and kept as compressed
-columns. If these do not fit in memory, the array is refused.
+Blocks with some of the columns are computed when these are needed. If blocks have all columns, all
+of them are needed for any column. They are then computed once, one at a time, and kept as
+compressed columns. If these do not fit in memory, the array is refused.
 """
 
 from __future__ import annotations

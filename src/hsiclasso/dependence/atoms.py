@@ -220,15 +220,7 @@ class Atoms:
             if self.n_removed == 1:
                 some = _centred(some)
             else:
-                step = max(1, _CALLS // self.samples.n)
-                sums = np.concatenate([
-                    projected(
-                        some.sums[start : start + step], self._all_rows, self.n_removed,
-                        source.calls(chosen[partial[start : start + step]], slice(None)).T
-                        == source.missing_level,
-                    )
-                    for start in range(0, partial.size, step)
-                ])  # fmt: skip
+                sums = self._projected(source, chosen[partial], some.sums)
                 some = replace(some, sums=sums, n_removed=some.values.shape[1])
             made.append((partial, some))
         return observed, made
@@ -256,6 +248,15 @@ class Atoms:
         if self.samples.weights is None:
             n_missing = np.rint(out[:, 2, -1]).astype(np.int64)
         return out, n_missing
+
+    def _projected(self, source: Source, wanted: IntArray, sums: FloatArray) -> FloatArray:
+        """Remove covariates from sums (k, m, v) of genotypes on their observed samples."""
+        step, parts = max(1, _CALLS // self.samples.n), []
+        for start in range(0, wanted.size, step):
+            some = slice(start, start + step)
+            missing = source.missing_level == source.calls(wanted[some], slice(None)).T
+            parts.append(projected(sums[some], self._all_rows, self.n_removed, missing))
+        return np.concatenate(parts)
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""

@@ -238,9 +238,7 @@ def _by_limit(relevance: FloatArray, penalty: Penalty) -> tuple[IntArray, FloatA
         limit[by_group] = units.critical(relevance[by_group])[units.unit_of]
     top = limit[np.isfinite(limit)].max(initial=0.0)
     digits = np.round(limit / top, 11) if top > 0 else limit
-    order = (
-        np.lexsort((numbers, penalty.groups, -digits)) if penalty.grouped else _falling(digits)
-    )
+    order = np.lexsort((numbers, penalty.groups, -digits)) if penalty.grouped else _falling(digits)
     return order, np.maximum.accumulate(limit[order][::-1])[::-1]
 
 
