@@ -464,7 +464,7 @@ class TestBroken:
         shutil.rmtree(store / "obs")
         with pytest.raises(InvalidInputError, match=r"a\.zarr (is no AnnData|cannot be read)"):
             read_table(store, "kind")
-        zarr.create_array(tmp_path / "b.zarr", shape=(5, 3), dtype="f4")
+        zarr.create_array(tmp_path / "b.zarr", data=np.ones((5, 3), dtype="f4"))
         with pytest.raises(InvalidInputError, match=r"not a column of .*b\.zarr"):
             read_table(tmp_path / "b.zarr", "kind")
         (tmp_path / "c.zarr").mkdir()
@@ -472,6 +472,16 @@ class TestBroken:
             read_table(tmp_path / "c.zarr", "kind")
         with pytest.raises(InvalidInputError, match=r"d\.zarr does not exist"):
             read_table(tmp_path / "d.zarr", "kind")
+
+    @pytest.mark.parametrize("matrix", [np.asarray, sparse.csr_matrix])
+    def test_stores_that_lost_a_chunk(self, rng, tmp_path, matrix):
+        pytest.importorskip("zarr")
+        store = written(make(rng, matrix), tmp_path / "a.zarr")
+        found = sorted(file for file in (store / "X").rglob("*") if file.is_file())
+        chunks = [file for file in found if file.name[0] != "." and file.suffix != ".json"]
+        chunks[0].unlink()
+        with pytest.warns(UserWarning, match=r"1 of . chunks of X.* are not in the store, and are"):
+            open_anndata(store)
 
     def test_dense_values_that_cannot_be_decoded(self, rng, tmp_path):
         file = tmp_path / "a.h5ad"

@@ -263,15 +263,13 @@ def test_tables_on_top_have_tasks_too(rng):
 
 def sparse_blocks(X, chunks, form):
     """A Dask array of sparse blocks, which counts how often each is computed."""
-    counter = Counter()
+    counter, empty = Counter(), form((0, 0))
 
     def make(block, block_info=None):
         counter(block, block_info)
         return form(block)
 
-    return da.from_array(X, chunks=chunks).map_blocks(
-        make, dtype=X.dtype, meta=form((0, 0))
-    ), counter
+    return da.from_array(X, chunks=chunks).map_blocks(make, dtype=X.dtype, meta=empty), counter
 
 
 def few_entries(rng, n=100, d=16, dtype="float32"):

@@ -67,6 +67,17 @@ def test_killed_and_continued(data, tmp_path, monkeypatch, computed, options):
     assert computed == []
 
 
+def test_the_file_that_changed_is_named(tmp_path, data):
+    file = tmp_path / "a table.npy"
+    selector = HSICLasso(5, resources=Resources(checkpoint=tmp_path / "kept"))
+    for shift in (0.0, 1.0):
+        np.save(file, data[0] + shift)
+        if not shift:
+            selector.fit(file, data[1])
+    with pytest.raises(InvalidInputError, match=r"for another table \(.*table\.npy has changed\)"):
+        selector.fit(file, data[1])
+
+
 def test_a_damaged_file_is_computed_again(data, tmp_path, computed):
     X, y = data
     expected = selector(tmp_path).fit(X, y)

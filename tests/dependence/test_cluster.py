@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -175,6 +176,12 @@ def test_no_scheduler_and_no_client(data, monkeypatch):
     monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
     with pytest.raises(InvalidInputError, match=r"No scheduler answers at 'tcp://127.0.0.1:9'"):
         on("tcp://127.0.0.1:9").fit(*data)
+    with pytest.raises(InvalidInputError, match="No scheduler answers at 'nonsense'"):
+        on("nonsense").fit(*data)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # connects, but says nothing
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(InvalidInputError, match=r"answers at .*nothing came within 0\.5 s"):
+            on(address).fit(*data)
     with pytest.raises(InvalidInputError, match="client=3 is no"):
         on(3).fit(*data)
 

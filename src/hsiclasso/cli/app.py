@@ -42,7 +42,10 @@ class _Group(click.Group):
         except (MissingExtraError, ChunkFailedError, OSError) as error:
             if getattr(error, "errno", None) == errno.EPIPE:
                 raise  # the reader of a pipe closed it: click ends quietly
-            raise _Failure(str(error)) from error
+            words = str(error)
+            if isinstance(error, OSError) and error.filename and error.strerror:
+                words = f"{error.filename}: {error.strerror}."
+            raise _Failure(words) from error
         except KeyboardInterrupt:
             click.echo("Interrupted", err=True)
             ctx.exit(_INTERRUPTED)

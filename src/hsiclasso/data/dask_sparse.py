@@ -1,7 +1,7 @@
 """Dask arrays of sparse blocks, such as the matrices of AnnData that are read lazily.
 
-Blocks with some of the columns are computed when these are needed. If blocks have all columns,
-every block is needed for any column. They are then computed once, one at a time, and kept as
+Blocks with some of the columns are computed when these are needed. If blocks have all columns, all
+of them are needed for any column. They are then computed once, one at a time, and kept as
 compressed columns. If these do not fit in memory, the array is refused.
 """
 

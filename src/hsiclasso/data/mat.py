@@ -71,11 +71,14 @@ def _variables(file: Path) -> dict[str, _Variable]:
         value = io.loadmat(file, variable_names=[name])[name]
         return value if sparse.issparse(value) else np.asarray(value)
 
+    found = io.whosmat(file)
+    if not all(name.isascii() and name.isprintable() for name, _, _ in found):
+        raise ValueError("names of variables are no text")
     return {
         name: _Variable(
             shape, np.dtype(float if kind in numbers else object), lambda name=name: load(name)
         )
-        for name, shape, kind in io.whosmat(file)
+        for name, shape, kind in found
     }
 
 

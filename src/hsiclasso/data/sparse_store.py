@@ -25,7 +25,7 @@ from hsiclasso.data.base import Source, Stored, as_positions, cut
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.data.preparation import Cost, Preparation, StandIn, time_parts
 from hsiclasso.data.sources import SparseSource, UniformSource, check_numbers
-from hsiclasso.data.store import Store
+from hsiclasso.data.store import Store, warn_of_absent_chunks
 from hsiclasso.data.stored import LEAST_CHUNKS
 from hsiclasso.errors import InvalidInputError
 
@@ -62,6 +62,8 @@ class CompressedFile:
             self.indptr: IntArray = np.asarray(group["indptr"][:]).astype(np.int64)
             data, indices = group["data"], group["indices"]
             self.dtype = np.dtype(data.dtype)
+            for array in (group["indptr"], data, indices):
+                warn_of_absent_chunks(array, f"{key} of {store}")
             self._check(data.shape, indices.shape)
 
     def _check(self, *lengths: tuple[int, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from hsiclasso.data.fingerprint import file_state
 from hsiclasso.data.reading import reading
 from hsiclasso.errors import require
 
-__all__ = ["FileArray", "Store", "as_texts"]
+__all__ = ["FileArray", "Store", "as_texts", "warn_of_absent_chunks"]
 
 Array = np.ndarray[Any, Any]
 
@@ -84,12 +85,30 @@ class FileArray:
         with store.open(key) as array:
             self.shape, self.dtype = tuple(map(int, array.shape)), array.dtype
             self.chunks = array.chunks
+            warn_of_absent_chunks(array, f"{key} of {store}")
         #: Where the array is stored: it can be pickled as it is.
         self.stored_at = str(store.path)
 
     def __getitem__(self, place: Any) -> Array:
         with self._store.open(self.name) as array:
             return np.asarray(array[place])
+
+
+def warn_of_absent_chunks(array: Any, where: str) -> None:
+    """Warn if a Zarr array in a local store lacks chunks, which are read as its fill value.
+
+    Zarr does not store chunks of the fill value only, but a copy that was interrupted looks alike.
+    """
+    if type(getattr(array, "store", None)).__name__ not in ("LocalStore", "ZipStore"):
+        return
+    absent = array.nchunks - array.nchunks_initialized
+    if absent > 0:
+        warnings.warn(
+            f"{absent:,} of {array.nchunks:,} chunks of {where} are not in the store, and are read "
+            f"as {array.fill_value}: if this is not what was written, copy the store again.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def as_texts(values: Array) -> list[str]:

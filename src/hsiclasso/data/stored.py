@@ -18,6 +18,7 @@ from hsiclasso.data.preparation import Preparation
 from hsiclasso.data.reading import package_of, reading
 from hsiclasso.data.rechunk import Panels, Rechunking, chunk_blocks, panel_edges
 from hsiclasso.data.sources import ArraySource, ReadSource, UniformSource, check_numbers
+from hsiclasso.data.store import warn_of_absent_chunks
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
@@ -65,6 +66,7 @@ class StoredArray(ReadSource):
         self._path = path = stored_path(array)
         self._where = "X" if path is None else path
         check_array_form(array, "X")
+        warn_of_absent_chunks(array, self._where)
         super().__init__(np.dtype(array.dtype), array.shape, names)
         self._opened, self._open = array, opener(array)
         self._panels: Panels | None = None

@@ -206,8 +206,7 @@ class Atoms:
         ones and others, each with the positions of its columns. Columns that are observed on too
         few samples are left out. `least_observed` is 0 if no call may be missing.
         """
-        chosen, level = as_positions(wanted, source.n_features), source.missing_level
-        assert level is not None
+        chosen = as_positions(wanted, source.n_features)
         others, n_missing, decoded = self._sum_calls(source, wanted, chosen.size)
         sums = np.concatenate([self.totals - others.sum(axis=1, keepdims=True), others], axis=1)
         columns = self._columns(np.tile(np.arange(3.0), (chosen.size, 1)), sums[:, :3])
@@ -221,16 +220,7 @@ class Atoms:
             if self.n_removed == 1:
                 some = _centred(some)
             else:
-                step, parts = max(1, _CALLS // self.samples.n), []
-                for start in range(0, partial.size, step):
-                    run = slice(start, start + step)
-                    if decoded is None:
-                        calls = source.calls(chosen[partial[run]], slice(None))
-                    else:
-                        calls = decoded[:, partial[run]]
-                    missing = np.asarray(calls == np.int64(level)).T
-                    parts.append(projected(some.sums[run], self._all_rows, self.n_removed, missing))
-                sums = np.concatenate(parts)
+                sums = self._projected(source, chosen, partial, some.sums, decoded)
                 some = replace(some, sums=sums, n_removed=some.values.shape[1])
             made.append((partial, some))
         return observed, made
@@ -260,6 +250,26 @@ class Atoms:
         if self.samples.weights is None:
             n_missing = np.rint(out[:, 2, -1]).astype(np.int64)
         return out, n_missing, codes if step >= n else None
+
+    def _projected(
+        self, source: Source, chosen: IntArray, some: IntArray, sums: FloatArray, decoded: Any
+    ) -> FloatArray:
+        """Remove covariates from sums (k, m, v) of genotypes on their observed samples.
+
+        `some` (k,) of the columns `chosen` are decoded again, unless all calls are `decoded`.
+        """
+        level = source.missing_level
+        assert level is not None
+        step, parts = max(1, _CALLS // self.samples.n), []
+        for start in range(0, some.size, step):
+            run = slice(start, start + step)
+            if decoded is None:
+                calls = source.calls(chosen[some[run]], slice(None))
+            else:
+                calls = decoded[:, some[run]]
+            missing = np.asarray(calls == np.int64(level)).T
+            parts.append(projected(sums[run], self._all_rows, self.n_removed, missing))
+        return np.concatenate(parts)
 
     def of_stored_integers(self, stored: Stored) -> list[tuple[IntArray, AtomColumns]]:
         """Make atoms of the sparse columns that contain few whole numbers, one for each level."""

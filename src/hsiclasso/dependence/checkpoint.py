@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,11 +114,11 @@ class Checkpoint:
             if before.get(what, value) != value:
                 raise InvalidInputError(
                     f"checkpoint={str(self.folder)!r} was made for another {what} "
-                    f"({_shown(before[what])}; now {_shown(value)}): give another folder, or "
-                    "delete this one to start anew."
+                    f"({_difference(before[what], value)}): give another folder, or delete this "
+                    "one to start anew."
                 )
         if before.keys() != before.keys() | made_for.keys():
-            write_atomically(file, json.dumps(before | made_for, indent=1).encode())
+            _write(self.folder, file, json.dumps(before | made_for, indent=1).encode())
         # a stage such as "neighbours of 3, 17" is named by its hash
         name = work.stage if work.stage.isalpha() else hash_of(work.stage)[:12]
         folder = self.folder / name
@@ -137,14 +139,19 @@ def _save(file: Path, result: ChunkResult) -> ChunkResult:
     """Write the result of a chunk, completely or not at all."""
     buffer = io.BytesIO()
     np.savez(buffer, **result.to_arrays())
+    _write(file.parent.parent, file, buffer.getvalue())
+    return result
+
+
+def _write(folder: Path, file: Path, content: bytes) -> None:
+    """Write a file of a checkpoint."""
     try:
-        write_atomically(file, buffer.getvalue())
+        write_atomically(file, content)
     except OSError as error:
         raise InvalidInputError(
-            f"checkpoint={str(file.parent.parent)!r} cannot be written to ({error.strerror}): the "
-            "chunks before are safe; make room there, and start again to continue."
+            f"checkpoint={str(folder)!r} cannot be written to ({error.strerror}): the chunks "
+            "before are safe; make room there, and start again to continue."
         ) from error
-    return result
 
 
 def _read_json(file: Path) -> dict[str, str]:
@@ -160,5 +167,20 @@ def _read_json(file: Path) -> dict[str, str]:
     return found
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= 60 else f"...{text[-57:]}"
+def _difference(before: str, now: str) -> str:
+    """Say which file has changed if fingerprints differ in that; show them otherwise.
+
+    Examples
+    --------
+    >>> same, old, new = "a" * 32, "b" * 32, "c" * 32
+    >>> _difference(f"/a/t.bed {same} /a/t.bim {old}", f"/a/t.bed {same} /a/t.bim {new}")
+    '/a/t.bim has changed'
+    >>> _difference("41f0", "9d7b")
+    '41f0; now 9d7b'
+    """
+    old, new = before.split(" "), now.split(" ")
+    place = next((k for k, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
+    file = re.sub(r".* [0-9a-f]{32} ", "", " ".join(old[:place]))
+    if os.sep in file and re.fullmatch("[0-9a-f]{32}", old[place]):
+        return f"{file} has changed"
+    return "; now ".join(text if len(text) <= 60 else f"...{text[-57:]}" for text in (before, now))

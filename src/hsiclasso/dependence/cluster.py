@@ -9,11 +9,13 @@ what it held.
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from hsiclasso import __version__
@@ -27,15 +29,15 @@ __all__ = ["Cluster", "connect"]
 
 #: How often a chunk that fails is tried again.
 _RETRIES = 3
-#: Number of tasks that are submitted ahead for each thread of the cluster.
+#: Number of chunks that are submitted for each thread of the cluster.
 _AHEAD = 3
-#: Most chunks of a task, and fewest tasks for each thread into which the rest of the chunks could
-#: be divided when a task is made.
-_MOST_CHUNKS, _LEAST_TASKS = 4, 4
-#: Most columns that a chunk returns if it does not know what other chunks returned: at least the
-#: first number, or its share of the columns that are held in the end, times the second.
+#: Most chunks of a task. A task gets fewer chunks if otherwise fewer tasks than the second number
+#: would be left for each thread of the cluster.
+_MOST_CHUNKS, _LEAST_TASKS = 6, 3
+#: Number of columns that a chunk may return which does not know what others returned: at least, and
+#: times its share of those that are held in the end.
 _LEAST_EACH, _TIMES_SHARE = 32, 8
-#: Seconds to wait for the answer of a scheduler.
+#: Seconds until a scheduler must have answered.
 _PATIENCE = 15
 #: Clients that were made for addresses.
 _CLIENTS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
@@ -55,15 +57,26 @@ def connect(client: Any) -> Any:
     if known is not None and known.status == "running":
         return known
     try:
+        with ThreadPoolExecutor(1) as thread:  # notebooks have a loop in this one
+            thread.submit(asyncio.run, _answer(client)).result()
         _CLIENTS[client] = made = distributed.Client(
             client, timeout=_PATIENCE, set_as_default=False
         )
         return made
     except (OSError, ValueError, TimeoutError) as error:
+        words = str(error) or f"nothing came within {_PATIENCE} s"
         raise InvalidInputError(
-            f"No scheduler answers at {client!r} ({error}): check the address, and that the "
+            f"No scheduler answers at {client!r} ({words}): check the address, and that the "
             "scheduler is running and can be reached from here."
         ) from error
+
+
+async def _answer(address: str) -> None:
+    """Shake hands with a scheduler; a client would wait for its answer without end."""
+    distributed: Any = require("distributed", "dask")
+    options = distributed.Security().get_connection_args("client")
+    connecting = distributed.comm.connect(address, timeout=_PATIENCE, **options)
+    (await asyncio.wait_for(connecting, _PATIENCE)).abort()
 
 
 class Cluster:
@@ -201,7 +214,7 @@ def _tasks(pieces: Sequence[slice], n_threads: int) -> list[Sequence[slice]]:
     Examples
     --------
     >>> [len(task) for task in _tasks([slice(k, k + 1) for k in range(30)], n_threads=2)]
-    [3, 3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    [5, 4, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     """
     tasks, start = [], 0
     while start < len(pieces):
