@@ -78,11 +78,11 @@ def marginal(draw: Draw) -> list[list[int]]:
 
 METHODS = {
     "HSIC Lasso": Method(Controlled(HSICLasso)),
-    "NOCCO Lasso": Method(Controlled(NOCCOLasso), runs=40),
+    "NOCCO Lasso": Method(Controlled(NOCCOLasso), runs=20),
     "Embedding Lasso": Method(Controlled(EmbeddingLasso)),
-    "each feature alone": Method(marginal),
+    "each feature alone": Method(marginal, runs=40),
 }
-_FEW, _MORE = ((200, 500),), ((100, 500), (200, 500), (500, 500), (200, 5000))
+_FEW, _MORE = ((200, 500),), ((200, 500), (100, 500), (500, 500), (200, 5000))
 SIZES = dict.fromkeys(DESIGNS, _FEW) | {"AR(.5) null": _MORE, "copies": _MORE}
 
 
