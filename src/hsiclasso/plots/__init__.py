@@ -5,6 +5,7 @@ Figures are objects of their own: nothing here touches pyplot or any other globa
 
 from hsiclasso.plots.files import FIGURE_SUFFIXES
 from hsiclasso.plots.functions import plot_functions
+from hsiclasso.plots.inference import plot_candidates, plot_clusters, plot_stability
 from hsiclasso.plots.path import plot_path
 from hsiclasso.plots.ranks import plot_ranks, save_ranks
 from hsiclasso.plots.selection import draw_result, plot_comparison, plot_selection, save_figure
@@ -12,11 +13,14 @@ from hsiclasso.plots.selection import draw_result, plot_comparison, plot_selecti
 __all__ = [
     "FIGURE_SUFFIXES",
     "draw_result",
+    "plot_candidates",
+    "plot_clusters",
     "plot_comparison",
     "plot_functions",
     "plot_path",
     "plot_ranks",
     "plot_selection",
+    "plot_stability",
     "save_figure",
     "save_ranks",
 ]
