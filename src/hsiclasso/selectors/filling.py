@@ -7,8 +7,9 @@ relevant by themselves and unlike those already selected, one after the other:
 .. math:: \max_k\; b_k (1 - s_k)^2, \qquad
           s_k = \max_{l\ \mathrm{selected}} \frac{G_{kl}}{\sqrt{G_{kk} G_{ll}}} .
 
-A copy of a selected feature has :math:`s = 1` and comes last. The rule was chosen by measurement,
-see `experiments/filling.py`: on real tables it is never worse than taking features at random.
+A copy of a selected feature has :math:`s = 1` and comes last. The rule was chosen by measurement
+(`experiments/redundancy_cap.py`): of 20 comparisons on real tables it is worse than features at
+random by more than two standard errors in one, and better in seven.
 """
 
 from __future__ import annotations
