@@ -120,7 +120,7 @@ def _nothing(X, y, m: int, kind: str, seed: int) -> np.ndarray:
 #: Selectors with the number of draws if the user does not say.
 SELECTORS = {"HSIC Lasso": HSICLasso, "NOCCO Lasso": NOCCOLasso, "Embedding Lasso": EmbeddingLasso}
 METHODS = {
-    "HSIC Lasso": Contender(_nothing, runs=100),
+    "HSIC Lasso": Contender(_nothing, runs=60),
     "NOCCO Lasso": Contender(_nothing, runs=20),
     "Embedding Lasso": Contender(_nothing, runs=20),
 }
@@ -153,7 +153,7 @@ class StabilityStudy:
     designs: dict[str, Drawn]
     methods: dict[str, Contender]
     name: str = "stability"
-    runs: int = 100
+    runs: int = 60
     timed = False
 
     @property
@@ -190,28 +190,35 @@ STUDY = StabilityStudy(DESIGNS, METHODS)
 
 
 def lines_of(file: TidyFile) -> list[str]:
-    """Means and standard errors of what is found, copies and false selections."""
+    """Means and standard errors of what is found, copies and false selections, by rule."""
     frame = file.frame(STUDY.name)
     lines = []
     for method in (name for name in METHODS if name in set(frame["method"])):
+        own = frame[frame["method"] == method].astype({"value": float})
+        values = {key: rows["value"] for key, rows in own.groupby(["data", "n", "metric"])}
+        cells = [(data, n) for data, design in DESIGNS.items() for n, _ in design.sizes]
         body = []
-        own = frame[frame["method"] == method]
-        for data in (name for name in DESIGNS if name in set(own["data"])):
-            for n in sorted(set(own[own["data"] == data]["n"])):
-                rows = own[(own["data"] == data) & (own["n"] == n)]
-                for rule in RULES:
-                    cells = [rows[rows["metric"] == f"{m}: {rule}"]["value"] for m in METRICS]
-                    means = [_mean(cell.astype(float)) for cell in cells[:3]]
-                    threshold = number(cells[3].astype(float).mean(), 2)
-                    body.append([f"{data}, n = {n}", rule, threshold, *means, len(cells[0])])
-        head = [method, "bound", "threshold", "found", "copies", "false", "draws"]
-        lines += table(head, body)
+        for data, n in (cell for cell in cells if (*cell, "found: none") in values):
+            counted = [
+                " / ".join(_mean(values[data, n, f"{metric}: {rule}"]) for metric in METRICS[:3])
+                for rule in RULES
+            ]
+            draws = len(values[data, n, "found: none"])
+            body.append([f"{data}, n = {n}", *counted, draws])
+        shown = [
+            f"{rule}, {number(own[own['metric'] == f'threshold: {rule}']['value'].median(), 2)}"
+            for rule in RULES
+        ]
+        lines += [f"{method}; in each cell found / copies / false:", ""]
+        lines += table(["bound and threshold", *shown, "draws"], body)
     return lines
 
 
 def _mean(values: pd.Series) -> str:
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return f"{number(values.mean(), 2)} ({number(error, 2)})"
+    """Return a mean with its standard error; a number that never changes has none."""
+    if values.nunique() == 1:
+        return number(values.iloc[0], 0)
+    return f"{number(values.mean(), 2)} ({number(values.std(ddof=1) / np.sqrt(len(values)), 2)})"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -62,7 +62,7 @@ def test_rules_differ_by_bound_and_by_clusters():
 
 
 def test_a_task_and_the_page(tmp_path):
-    task = Task("stability", "null", "HSIC Lasso", 60, 500, 3)
+    task = Task("stability", "null", "HSIC Lasso", 200, 500, 3)
     rows = STUDY.perform(task, tmp_path)
     assert {row.metric for row in rows} == {
         f"{metric}: {rule}"
@@ -74,7 +74,7 @@ def test_a_task_and_the_page(tmp_path):
     file.add(rows)
     file.save()
     lines = lines_of(file)
-    assert any("null, n = 60" in line for line in lines)
+    assert any("null, n = 200" in line for line in lines)
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- stability: begin -->\n<!-- stability: end -->\nafter\n")
     fill(page, {"stability": "\n".join(lines)})
@@ -82,4 +82,4 @@ def test_a_task_and_the_page(tmp_path):
         ["--runs", "1", "--methods", "none of them", "--out", str(tmp_path), "--page", str(page)]
     )
     assert code == 0
-    assert "null, n = 60" in page.read_text()
+    assert "null, n = 200" in page.read_text()
