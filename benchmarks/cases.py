@@ -16,7 +16,8 @@ from benchmarks.runner import Measurement, Runner
 
 _BLOCKS = {"B": 20, "M": 3, "n_jobs": 1}
 _FULL = {"B": 0, "n_jobs": 1}
-_NORMALISED = {"measure": "nhsic"}
+#: The problem that pyHSICLasso solves.
+_NORMALISED = {"measure": "nhsic", "max_redundancy": 1.0, "raw": True}
 #: Arguments of a Gaussian kernel of the features.
 _NARROW = {"gaussian": {"width": 0.25}}
 _NARROW_BY_FACTORS = {"gaussian": {"width": 0.25, "expansion": "cholesky"}}

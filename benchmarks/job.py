@@ -59,9 +59,11 @@ def load(job: Job):
     return X, y
 
 
-def _hsic(X, y, k: int, *, gaussian: dict[str, Any] | None = None, **options):
-    from hsiclasso import Gaussian, HSICLasso
+def _hsic(X, y, k: int, *, gaussian: dict[str, Any] | None = None, raw: bool = False, **options):
+    from hsiclasso import Gaussian, HSICLasso, Real
 
+    if raw:
+        options["target"] = Real(transform=None)
     if gaussian is not None:
         options["kernel"] = Gaussian(**gaussian)
     selector = HSICLasso(k, **options).fit(X, y)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers import ExplicitProblem, Penalty, Status, Stop, solve_path
 from hsiclasso.solvers.additive import solve_additive
-from hsiclasso.solvers.distinct import Distinct, similarity_in, similarity_of_rows
+from hsiclasso.solvers.additive_units import Units
+from hsiclasso.solvers.distinct import Distinct, similarity_in
 from tests import oracles
 from tests.solvers.problems import designs, explicit
 from tests.solvers.test_additive import problem as additive_problem
@@ -259,8 +260,10 @@ class TestAdditive:
     def test_similarity_is_that_of_the_matrices(self):
         given_ = self.with_copies(0)
         S = oracles.similarity(np.array([rows.T @ rows for rows in given_.rows]))
-        found = [similarity_of_rows(given_)(k, np.arange(16)) for k in range(16)]
-        np.testing.assert_allclose(found, S, atol=1e-12)
+        units = Units(given_, Penalty.lasso(16))
+        units.enter(np.array([3, 8, 0]))  # the others are compared by their rows
+        found = [units.similarity(k, np.arange(16)) for k in (0, 3, 8)]
+        np.testing.assert_allclose(found, S[[0, 3, 8]], atol=1e-12)
 
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.solvers.additive_units import AdditiveProblem, Units
-from hsiclasso.solvers.distinct import Distinct, refuse_groups, similarity_of_rows
+from hsiclasso.solvers.distinct import Distinct, refuse_groups
 from hsiclasso.solvers.path import Breakpoint, Certificate, SolutionPath, Status
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.solve import Stop
@@ -104,11 +104,8 @@ def solve_additive(
     report : callable, optional
         Called with the number of features after every step.
     """
-    distinct = None
-    if cap < 1:
-        refuse_groups(penalty, cap)
-        distinct = Distinct(similarity_of_rows(problem), cap, penalty.free.tolist())
-    follower = _Follower(problem, penalty, stop, spare[0], distinct)
+    refuse_groups(penalty, cap)
+    follower = _Follower(problem, penalty, stop, spare[0], cap)
     points = [follower.begin()]
     alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
     follower.floor = spare[1] * alpha
@@ -148,7 +145,7 @@ class _Follower:
 
     def __init__(
         self, problem: AdditiveProblem, penalty: Penalty, stop: Stop, spare: int,
-        distinct: Distinct | None,
+        cap: float,
     ) -> None:  # fmt: skip
         self.problem, self.stop, self.spare = problem, stop, spare
         #: Penalty of the current solution, and that above which spare features are wanted.
@@ -162,7 +159,9 @@ class _Follower:
         self.seen, self.seen_at = np.zeros(self.factor.size), np.zeros(self.factor.size)
         self.candidates = np.zeros(self.factor.size, dtype=bool)
         #: Features that joined, and those that are left out because of them.
-        self.distinct = distinct
+        self.distinct: Distinct | None = None
+        if cap < 1:  # each feature is a unit by itself
+            self.distinct = Distinct(self.units.similarity, cap, penalty.free.tolist())
 
     def begin(self) -> Breakpoint:
         """Fit the features without penalty, and find the largest penalty of the others."""
@@ -208,11 +207,10 @@ class _Follower:
                 self.distinct.join(k)
             else:
                 refused.append(k)
-        if refused:  # each feature is a unit by itself
-            closed = self.groups[refused]
-            self.allowed[refused] = self.candidates[closed] = False
-            self.factor[closed] = np.inf
-            self.units.leave(np.flatnonzero(~np.isin(self.units.numbers, closed)))
+        if refused:
+            self.allowed[refused] = self.candidates[refused] = False
+            self.factor[refused] = np.inf
+            self.units.leave(np.flatnonzero(~np.isin(self.units.numbers, refused)))
         return bool(refused)
 
     def look_for_candidates(self, alpha: float) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.solvers.distinct import cosines
 from hsiclasso.solvers.penalty import Penalty
 
 __all__ = ["AdditiveProblem", "Unit", "Units"]
@@ -264,6 +265,24 @@ class Units:
     def members(self, number: int) -> IntArray:
         """Return the features of a unit."""
         return self._members[self._first[number] : self._first[number + 1]]
+
+    def similarity(self, number: int, others: IntArray) -> FloatArray:
+        r"""Return the cosines between the matrix of a unit of the working set and those of others.
+
+        The matrix of a unit is :math:`Q^\top Q`, and
+        :math:`\langle Q_k^\top Q_k, Q_l^\top Q_l\rangle = \|Q_k Q_l^\top\|_F^2`.
+        """
+        place = {u: i for i, u in enumerate(self.numbers.tolist())}
+        first, *rest = self.make(np.append(number, others))
+        own, products = self._places(np.array([place[number]])), []
+        for u, unit in zip(others.tolist(), rest, strict=True):
+            if u in place:
+                beside = self._gram[np.ix_(own, self._places(np.array([place[u]])))]
+            else:
+                beside = self.rows(first) @ self.rows(unit).T
+            products.append(float(np.square(beside).sum()))
+        norms2 = np.array([np.square(unit.energies).sum() for unit in rest])
+        return cosines(np.array(products), norms2 * np.square(first.energies).sum())
 
     def make(self, numbers: IntArray) -> list[Unit]:
         """Return units, made of the rows of their features."""

@@ -23,12 +23,11 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.solvers.additive_units import AdditiveProblem
 from hsiclasso.solvers.path import Closed
 from hsiclasso.solvers.penalty import Penalty
 from hsiclasso.solvers.problem import QuadraticProblem
 
-__all__ = ["Distinct", "Similarity", "refuse_groups", "similarity_in", "similarity_of_rows"]
+__all__ = ["Distinct", "Similarity", "cosines", "refuse_groups", "similarity_in"]
 
 #: Similarities of a feature with some others.
 Similarity = Callable[[int, IntArray], FloatArray]
@@ -49,32 +48,16 @@ def similarity_in(problem: QuadraticProblem) -> Similarity:
         one = np.array([feature])
         products = problem.block(one, others)[0]
         norms2 = problem.diagonal(others) * problem.diagonal(one)
-        return _cosines(products, norms2)
+        return cosines(products, norms2)
 
     return similarity
 
 
-def similarity_of_rows(problem: AdditiveProblem) -> Similarity:
-    r"""Return the function that finds similarities in an additive problem.
-
-    There :math:`G_{kl} = \|Q_k^\top Q_l\|_F^2` is the inner product of the matrices
-    :math:`Q_k Q_k^\top`.
-    """
-
-    def similarity(feature: int, others: IntArray) -> FloatArray:
-        first, *rest = problem.factors(np.append(feature, others))
-        products = np.array([np.square(first @ rows.T).sum() for rows in rest])
-        norms2 = np.array([np.square(rows @ rows.T).sum() for rows in rest])
-        norms2 *= np.square(first @ first.T).sum()
-        return _cosines(products, norms2)
-
-    return similarity
-
-
-def _cosines(products: FloatArray, norms2: FloatArray) -> FloatArray:
-    cosines = np.zeros(products.size)
-    np.divide(products, np.sqrt(norms2), out=cosines, where=norms2 > 0)
-    return cosines
+def cosines(products: FloatArray, norms2: FloatArray) -> FloatArray:
+    """Divide inner products by norms, whose squares are multiplied; 0 where a norm is 0."""
+    found = np.zeros(products.size)
+    np.divide(products, np.sqrt(norms2), out=found, where=norms2 > 0)
+    return found
 
 
 def refuse_groups(penalty: Penalty, cap: float) -> None:
