@@ -12,32 +12,28 @@ Defaults were chosen on other draws and splits: seeds here are larger than their
 tidy file, and runs that are in it are not repeated. Tables are written to ``docs/embedding.md``.
 """
 
-import argparse
-import signal
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import cpu_count
 
 from experiments.blocks import DESIGNS as BLOCK_DESIGNS
 from experiments.blocks import SELECTED, fraction
+from experiments.command import ROOT, Command, start
 from experiments.contenders import CLASSES, CONTENDERS, REAL, Contender, Selector
-from experiments.datasets import MissingDataError, add_data_option, data_file
+from experiments.datasets import MissingDataError, data_file
 from experiments.figure1 import heaviest
-from experiments.markdown import fill, number, table
-from experiments.runner import Request, announce, plan, run, tell
+from experiments.markdown import number, table
+from experiments.runner import Request, tell
 from experiments.splits import judge, split
 from experiments.summary import counts
 from experiments.tidy import Row, Task, TidyFile, rows_of
 from hsiclasso import EmbeddingLasso, HSICLasso, Real, make_copies, make_data1, make_data2
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "embedding.md"
+PAGE = ROOT / "docs" / "embedding.md"
 #: Seeds of the first draw and the first split; smaller ones served to choose defaults.
 FIRST_SEED, FIRST_SPLIT = 700_000, 800_000
 #: Numbers of features that are judged on real data.
@@ -133,7 +129,7 @@ class RealSet:
     read: Callable[[Path, str], tuple[np.ndarray, np.ndarray]]
 
 
-def _npz(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+def read_set(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     place = folder if (folder / f"{name}.npz").exists() else folder / "extra"
     with np.load(data_file(place, f"{name}.npz", "a public collection"), allow_pickle=False) as f:
         return f["X"].astype(float), f["y"]
@@ -160,7 +156,7 @@ def _cells(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sets(kind: str, **sizes: tuple[int, int]) -> dict[str, RealSet]:
-    return {name: RealSet(n, d, kind, _npz) for name, (n, d) in sizes.items()}
+    return {name: RealSet(n, d, kind, read_set) for name, (n, d) in sizes.items()}
 
 
 REGRESSION_SETS = _sets(
@@ -306,40 +302,13 @@ def lines_of(file: TidyFile) -> list[str]:
     ]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, and write the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.embedding", description=__doc__.split("\n\n")[0]
-    )
-    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], metavar="STUDY",
-                        help="some of " + ", ".join(STUDIES))  # fmt: skip
-    parser.add_argument("--runs", type=int, help="draws or splits")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these sets")
-    parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page that gets the tables")
-    add_data_option(parser)
-    chosen = parser.parse_args(arguments)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    file = TidyFile(chosen.out / "embedding.csv.gz")
-    methods, sets = (tuple(x) if x else None for x in (chosen.methods, chosen.sets))
-    request = Request(chosen.runs, methods, sets, chosen.data)
-    failures, code = [], 0
-    try:
-        works = [plan(STUDIES[name], replace(request), file) for name in chosen.studies or STUDIES]
-        announce(works, file, chosen.jobs)
-        for work in works:
-            failures += run(work, file, chosen.jobs)
-    except KeyboardInterrupt:
-        tell("interrupted; what is done is saved. The same command goes on from here.")
-        code = 130
-    fill(chosen.page, {"embedding": "\n".join(lines_of(file))})
-    return code or (1 if failures else 0)
+def blocks_of(file: TidyFile) -> dict[str, str]:
+    """Return what is written to the page."""
+    return {"embedding": "\n".join(lines_of(file))}
+
+
+main = Command("embedding", __doc__ or "", STUDIES, PAGE, blocks_of)
 
 
 if __name__ == "__main__":
-    from experiments.embedding import main as run_from_module  # so that other processes find it
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(run_from_module())
+    start("experiments.embedding")

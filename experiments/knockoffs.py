@@ -11,9 +11,6 @@ Defaults were chosen on other draws: seeds here are larger than theirs. Results 
 and runs that are in it are not repeated. Tables are written to ``docs/inference.md``.
 """
 
-import argparse
-import signal
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import cpu_count
 from scipy.stats import norm, t
 
+from experiments.command import ROOT, Command, start
 from experiments.contenders import REAL, Contender
-from experiments.markdown import fill, number, table
-from experiments.runner import Request, announce, plan, run, tell
+from experiments.markdown import number, table
+from experiments.runner import Request
 from experiments.summary import counts
 from experiments.tidy import Row, Task, TidyFile, rows_of
 from hsiclasso import (
@@ -39,8 +36,7 @@ from hsiclasso import (
 )
 from hsiclasso.inference.knockoff_filter import average_e_values, e_bh
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "inference.md"
+PAGE = ROOT / "docs" / "inference.md"
 #: Seed of the first draw; smaller ones served to choose defaults.
 FIRST_SEED = 900_000
 LEVELS = (0.1, 0.2)
@@ -389,39 +385,8 @@ def blocks_of(file: TidyFile) -> dict[str, str]:
     }
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, and write the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.knockoffs", description=__doc__.split("\n\n")[0]
-    )
-    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], metavar="STUDY",
-                        help="some of " + ", ".join(STUDIES))  # fmt: skip
-    parser.add_argument("--runs", type=int, help="draws")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these designs")
-    parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page that gets the tables")
-    chosen = parser.parse_args(arguments)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    file = TidyFile(chosen.out / "knockoffs.csv.gz")
-    methods, sets = (tuple(x) if x else None for x in (chosen.methods, chosen.sets))
-    request = Request(chosen.runs, methods, sets, chosen.out)
-    failures, code = [], 0
-    try:
-        works = [plan(STUDIES[name], request, file) for name in chosen.studies or STUDIES]
-        announce(works, file, chosen.jobs)
-        for work in works:
-            failures += run(work, file, chosen.jobs)
-    except KeyboardInterrupt:
-        tell("interrupted; what is done is saved. The same command goes on from here.")
-        code = 130
-    fill(chosen.page, blocks_of(file))
-    return code or (1 if failures else 0)
+main = Command("knockoffs", __doc__ or "", STUDIES, PAGE, blocks_of)
 
 
 if __name__ == "__main__":
-    from experiments.knockoffs import main as run_from_module  # so that other processes find it
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(run_from_module())
+    start("experiments.knockoffs")

@@ -16,7 +16,6 @@ theirs. Results go to one tidy file, and runs that are in it are not repeated. T
 ``docs/choosing.md``.
 """
 
-import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -28,11 +27,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
+from experiments.command import ROOT, Command, start
 from experiments.contenders import CLASSES, REAL, Contender
-from experiments.datasets import MissingDataError, add_data_option
+from experiments.datasets import MissingDataError
 from experiments.embedding import CLASS_SETS, REGRESSION_SETS, RealSet
-from experiments.markdown import MISSING, fill, number, table
-from experiments.runner import Request, announce, plan, run, tell
+from experiments.markdown import MISSING, number, table
+from experiments.runner import Request, tell
 from experiments.tidy import Row, Task, TidyFile, rows_of
 from hsiclasso import (
     EmbeddingLasso,
@@ -49,8 +49,7 @@ from hsiclasso.selectors.pipeline import Selection, select
 from hsiclasso.selectors.search import Goal, Search, by_weight
 from hsiclasso.solvers import Penalty, Ridged, Stop, solve_path
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "choosing.md"
+PAGE = ROOT / "docs" / "choosing.md"
 #: Seeds of the first draw and the first split; smaller ones served to choose.
 FIRST_SEED, FIRST_SPLIT = 2_900_000, 2_950_000
 CAPS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
@@ -405,34 +404,14 @@ def filling_lines(file: TidyFile) -> list[str]:
     return table(["set and number", *ways, "splits"], body)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, and write the tables."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.redundancy_cap", description=__doc__.split("\n\n")[0]
-    )
-    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], metavar="STUDY",
-                        help="some of " + ", ".join(STUDIES))  # fmt: skip
-    parser.add_argument("--runs", type=int, help="draws or splits")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these sets")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page that gets the tables")
-    add_data_option(parser)
-    chosen = parser.parse_args(arguments)
-    file = TidyFile(chosen.out / "redundancy_cap.csv.gz")
-    methods, sets = (tuple(x) if x else None for x in (chosen.methods, chosen.sets))
-    request = Request(chosen.runs, methods, sets, chosen.data)
-    works = [plan(STUDIES[name], request, file) for name in chosen.studies or STUDIES]
-    announce(works, file, chosen.jobs)
-    failures = [failure for work in works for failure in run(work, file, chosen.jobs)]
-    fill(chosen.page, {"redundancy cap": "\n".join([*recovery_lines(file), *cap_lines(file),
-                                                    *set_lines(file)]),
-                       "filling": "\n".join(filling_lines(file))})  # fmt: skip
-    return 1 if failures else 0
+def blocks_of(file: TidyFile) -> dict[str, str]:
+    """Return what is written to the page."""
+    caps = [*recovery_lines(file), *cap_lines(file), *set_lines(file)]
+    return {"redundancy cap": "\n".join(caps), "filling": "\n".join(filling_lines(file))}
+
+
+main = Command("redundancy_cap", __doc__ or "", STUDIES, PAGE, blocks_of)
 
 
 if __name__ == "__main__":
-    from experiments.redundancy_cap import main as run_from_module  # for other processes
-
-    raise SystemExit(run_from_module())
+    start("experiments.redundancy_cap")

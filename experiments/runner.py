@@ -32,18 +32,24 @@ class Request:
         Only these; None for all.
     folder
         Where real data lie.
+    sizes
+        Only these samples and features; None for all.
     """
 
     runs: int | None
     methods: tuple[str, ...] | None
     data: tuple[str, ...] | None
     folder: Path
+    sizes: tuple[tuple[int, int], ...] | None = None
 
     def wants(self, task: Task) -> bool:
         """Tell whether a task is among those asked for."""
-        return (self.methods is None or task.method in self.methods) and (
-            self.data is None or task.data in self.data
+        asked = (
+            (self.methods, task.method),
+            (self.data, task.data),
+            (self.sizes, (task.n, task.d)),
         )
+        return all(some is None or one in some for some, one in asked)
 
 
 class Study(Protocol):

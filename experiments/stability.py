@@ -10,22 +10,18 @@ that served to write the code. Results go to one tidy file, and runs that are in
 repeated; tables are written to ``docs/inference.md``.
 """
 
-import argparse
-import signal
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from joblib import cpu_count
 
+from experiments.command import ROOT, Command, start
 from experiments.contenders import CLASSES, REAL, Contender
-from experiments.datasets import add_data_option
 from experiments.embedding import Drawn
-from experiments.markdown import fill, number, table
-from experiments.runner import Request, announce, plan, run, tell
+from experiments.markdown import number, table
+from experiments.runner import Request
 from experiments.tidy import Row, Task, TidyFile, rows_of
 from hsiclasso import (
     EmbeddingLasso,
@@ -39,8 +35,7 @@ from hsiclasso import (
 )
 from hsiclasso.inference.bounds import resolve_levels
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "inference.md"
+PAGE = ROOT / "docs" / "inference.md"
 FIRST_SEED = 900_000
 #: Features selected on each half-sample, false selections allowed, and correlation in a chain.
 SELECTED, ALLOWED, CHAIN = 20, 1.0, 0.7
@@ -221,36 +216,14 @@ def _mean(values: pd.Series) -> str:
     return f"{number(values.mean(), 2)} ({number(values.std(ddof=1) / np.sqrt(len(values)), 2)})"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, and write the page."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.stability", description=__doc__.split("\n\n")[0]
-    )
-    parser.add_argument("--runs", type=int, help="draws")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these selectors")
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these designs")
-    parser.add_argument("--jobs", type=int, default=cpu_count(), help="processes")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page that gets the tables")
-    add_data_option(parser)
-    chosen = parser.parse_args(arguments)
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    file = TidyFile(chosen.out / "stability.csv.gz")
-    methods, sets = (tuple(x) if x else None for x in (chosen.methods, chosen.sets))
-    work = plan(STUDY, Request(chosen.runs, methods, sets, chosen.data), file)
-    failures, code = [], 0
-    try:
-        announce([work], file, chosen.jobs)
-        failures = run(work, file, chosen.jobs)
-    except KeyboardInterrupt:
-        tell("interrupted; what is done is saved. The same command goes on from here.")
-        code = 130
-    fill(chosen.page, {"stability": "\n".join(lines_of(file))})
-    return code or (1 if failures else 0)
+main = Command(
+    "stability",
+    __doc__ or "",
+    {"stability": STUDY},
+    PAGE,
+    lambda file: {"stability": "\n".join(lines_of(file))},
+)
 
 
 if __name__ == "__main__":
-    from experiments.stability import main as run_from_module  # so that other processes find it
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(run_from_module())
+    start("experiments.stability")

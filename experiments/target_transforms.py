@@ -17,7 +17,6 @@ Results go to one tidy file, and runs that are in it are not repeated. Tables ar
 ``docs/data.md``.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,17 +25,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from experiments.command import ROOT, Command, start
 from experiments.contenders import CLASSES, REAL, Contender
-from experiments.datasets import MissingDataError, add_data_option
+from experiments.datasets import MissingDataError
 from experiments.embedding import CLASS_SETS, REGRESSION_SETS, RealSet
-from experiments.markdown import fill, number, table
+from experiments.markdown import number, table
 from experiments.redundancy_cap import FAMILIES, NOTHING, Judge, OnSplits
-from experiments.runner import Request, announce, plan, run, tell
+from experiments.runner import Request, tell
 from experiments.tidy import Row, Task, TidyFile, rows_of
 from hsiclasso import HSICLasso, Real, as_source, make_data1, make_data2
 
-ROOT = Path(__file__).resolve().parents[1]
-OUT, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "data.md"
+PAGE = ROOT / "docs" / "data.md"
 FIRST_SEED = 3_100_000
 TRANSFORMS = {"raw": None, "ranks": "rank", "normal scores": "normal", "default": "auto"}
 SIZES = (5, 10, 20)
@@ -239,31 +238,6 @@ def _folded(lines: list[str], words: str) -> list[str]:
     return [f"<details><summary>{words}</summary>", "", *lines, "</details>", ""]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run what is missing, and write the tables."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.target_transforms", description=__doc__.split("\n\n")[0]
-    )
-    parser.add_argument("studies", nargs="*", choices=[*STUDIES, []], metavar="STUDY",
-                        help="some of " + ", ".join(STUDIES))  # fmt: skip
-    parser.add_argument("--runs", type=int, help="draws or splits")
-    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="only these sets")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--out", type=Path, default=OUT, help="folder of the results")
-    parser.add_argument("--page", type=Path, default=PAGE, help="page that gets the tables")
-    add_data_option(parser)
-    chosen = parser.parse_args(arguments)
-    file = TidyFile(chosen.out / "target_transforms.csv.gz")
-    methods, sets = (tuple(x) if x else None for x in (chosen.methods, chosen.sets))
-    request = Request(chosen.runs, methods, sets, chosen.data)
-    works = [plan(STUDIES[name], request, file) for name in chosen.studies or STUDIES]
-    announce(works, file, chosen.jobs)
-    failures = [failure for work in works for failure in run(work, file, chosen.jobs)]
-    fill(chosen.page, blocks_of(file))
-    return 1 if failures else 0
-
-
 def blocks_of(file: TidyFile) -> dict[str, str]:
     """Return what is written to the page."""
     transforms = [
@@ -278,7 +252,8 @@ def blocks_of(file: TidyFile) -> dict[str, str]:
     return {"transforms": "\n".join(transforms), "zero or one": "\n".join(binary)}
 
 
-if __name__ == "__main__":
-    from experiments.target_transforms import main as run_from_module  # for other processes
+main = Command("target_transforms", __doc__ or "", STUDIES, PAGE, blocks_of)
 
-    raise SystemExit(run_from_module())
+
+if __name__ == "__main__":
+    start("experiments.target_transforms")

@@ -362,6 +362,48 @@ def feature_matrix(vectors, kernel, measure, weights=None, covariates=None, epsi
     return out
 
 
+def weighted_centre(K, weights):
+    """K less the products with the weighted mean of the map."""
+    C = np.eye(len(K)) - np.outer(np.ones(len(K)), weights) / np.sum(weights)
+    return C @ K @ C.T
+
+
+def interaction_gram(members, kernels, weights=None):
+    """Product of the members' centred Gram matrices, and the samples on which all are observed.
+
+    A member, (n,) or (q, n) with NaN, is scaled and centred on its own samples.
+    """
+    gram, together = 1.0, True
+    for vectors, kernel in zip(members, kernels, strict=True):
+        vectors = np.atleast_2d(np.asarray(vectors, dtype=float))
+        seen = ~np.isnan(vectors).any(axis=0)
+        w = np.ones(len(seen)) if weights is None else np.asarray(weights)
+        own = np.zeros((len(seen), len(seen)))
+        if (np.ptp(vectors[:, seen], axis=1) > 0).any():
+            K = kernel_gram(vectors[:, seen], kernel, w[seen])
+            if getattr(kernel, "by_count", False):
+                K = K * w[seen].sum() / w.sum()
+            own[np.ix_(seen, seen)] = weighted_centre(K, w[seen])
+        gram, together = gram * own, together & seen
+    return gram, together
+
+
+def interaction_matrix(members, kernels, measure, weights=None, covariates=None, epsilon=1e-3):
+    """The matrix of an interaction: that of the product of its members' centred matrices.
+
+    It is that of the samples on which all members are observed, restored as that of a feature.
+    """
+    gram, seen = interaction_gram(members, kernels, weights)
+    w = np.ones(len(seen)) if weights is None else np.asarray(weights)
+    some = None if covariates is None else covariates[:, seen]
+    out = np.zeros((len(seen), len(seen)))
+    if gram.any():
+        A = projected_measure(gram[np.ix_(seen, seen)], measure, w[seen], some, epsilon)
+        share = w[seen].sum() / w.sum()
+        out[np.ix_(seen, seen)] = A / (share if measure == "hsic" else 1.0)
+    return out
+
+
 def without(T, C):
     """T less its least-squares share of C."""
     return T - np.sum(T * C) / np.sum(C * C) * C
@@ -469,6 +511,80 @@ def unbiased_hsic(M, L):
     return (np.trace(M @ L) + means - mixed) / (n * (n - 3))
 
 
+def mean_of_nearest(Z, L, k):
+    """T of Huang, Deb and Sen (2022): the mean of L over the k nearest neighbours in (n, m).
+
+    Ties are broken in all ways: those as far as the last neighbour share the places left.
+    """
+    total = 0.0
+    for i in range(len(Z)):
+        others = np.delete(np.arange(len(Z)), i)
+        distances = np.sum((Z[others] - Z[i]) ** 2, axis=1)
+        reach = np.sort(distances)[k - 1]
+        tied = np.abs(distances - reach) <= 1e-9 * reach
+        nearer = (distances < reach) & ~tied
+        places = k - np.count_nonzero(nearer)
+        total += (L[i, others[nearer]].sum() + places * L[i, others[tied]].mean()) / k
+    return total / len(Z)
+
+
+def partial_correlation(Z, L, chosen, feature, k):
+    """The kernel partial correlation by nearest neighbours, given the chosen columns."""
+    n = len(Z)
+    known = (L.sum() - np.trace(L)) / (n * (n - 1))  # two samples, whichever
+    if chosen:
+        known = mean_of_nearest(Z[:, chosen], L, k)
+    both = mean_of_nearest(Z[:, [*chosen, feature]], L, k)
+    return (both - known) / (np.trace(L) / n - known)
+
+
+def codec(Z, y):
+    """T of Azadkia and Chatterjee (2021), as printed; y without ties between neighbours."""
+    n, total = len(y), 0.0
+    above = np.array([np.sum(y >= value) for value in y])
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        nearest = others[np.argmin(np.sum((Z[others] - Z[i]) ** 2, axis=1))]
+        total += n * min(np.sum(y <= y[i]), np.sum(y <= y[nearest])) - above[i] ** 2
+    return total / np.sum(above * (n - above))
+
+
+def smoother(K, epsilon):
+    """H = K (K + eps n I)^-1 of a centred Gram matrix."""
+    return centre(K) @ np.linalg.inv(centre(K) + epsilon * len(K) * np.eye(len(K)))
+
+
+def rkhs_partial_correlation(K, K_with, L, epsilon):
+    """The kernel partial correlation by regression: on the chosen (zeros if none), and with one."""
+    H, H_with, left = smoother(K, epsilon), smoother(K_with, epsilon), np.eye(len(K))
+    more, left = H_with - H, left - smoother(K, epsilon)
+    return np.trace(more @ centre(L) @ more.T) / np.trace(left @ centre(L) @ left.T)
+
+
+def left_out_error(K, L, epsilon):
+    """Squared errors of kernel ridge regression with a constant, n fits without one sample each."""
+    n, total = len(K), 0.0
+    for i in range(n):
+        rest = np.delete(np.arange(n), i)
+        # penalty eps n |f|^2; the constant is not penalised
+        A = np.ones((n, n))
+        A[:-1, :-1] = K[np.ix_(rest, rest)] + epsilon * n * np.eye(n - 1)
+        A[-1, -1] = 0.0
+        weights = np.linalg.solve(A, np.append(K[rest, i], 1.0))[:-1]
+        total += L[i, i] - 2 * weights @ L[rest, i] + weights @ L[np.ix_(rest, rest)] @ weights
+    return total
+
+
+def conditional_hsic(K_j, K, L, epsilon):
+    """HSIC of a feature with what the regression on K leaves of L: alone, and together with K."""
+    n = len(L)
+    left = np.eye(n) - smoother(K, epsilon)
+    left = left @ centre(L) @ left.T
+    scale = np.trace(centre(K)) / n
+    joint = centre(K_j) * (1 + (centre(K) / scale if scale > 0 else 0))
+    return np.sum(joint * left) / (n - 1) ** 2
+
+
 def hsfs_objective(W, X, L, alpha, width=1.0):
     """-HSIC(WX, y) + alpha sum_j max_i |W_ij|, of standardised columns X (section 3.3)."""
     V = standardised(X) @ W.T
@@ -550,10 +666,36 @@ def embedded_rows(y, linear, classes=False):
     return np.concatenate([rows, (linear * z / np.linalg.norm(z))[None]])
 
 
+def rows_of(A):
+    """Orthogonal rows Q with Q'Q = A."""
+    eigenvalues, vectors = np.linalg.eigh(A)
+    return (vectors * np.sqrt(np.maximum(eigenvalues, 0))).T
+
+
 def function_rows(x, epsilon):
     """Rows Q of a feature: Q'Q = K (K + epsilon n)^-1."""
-    eigenvalues, vectors = np.linalg.eigh(nocco_matrix(centre(gaussian_gram(x)), epsilon))
-    return (vectors * np.sqrt(np.maximum(eigenvalues, 0))).T
+    return rows_of(nocco_matrix(centre(gaussian_gram(x)), epsilon))
+
+
+def block_descent(rows, F, alpha, sweeps=200):
+    """Sizes ||Q_k W_k|| of the solution of the additive problem, feature by feature."""
+    weights = [np.zeros((Q.shape[1], len(F))) for Q in rows]
+    energies = [np.sum(Q**2, axis=1) for Q in rows]
+    residual = F.copy()
+    for _ in range(sweeps):
+        for k, Q in enumerate(rows):
+            S = Q @ residual.T + energies[k][:, None] * weights[k]
+            new = np.zeros_like(S)
+            if np.linalg.norm(S) > alpha:
+                low, high = 1e-9, 1e3  # of the norm t of the new weights, by bisection
+                for _ in range(80):
+                    t = 0.5 * (low + high)
+                    size = np.linalg.norm(S / (energies[k][:, None] + alpha / t))
+                    low, high = (t, high) if size > t else (low, t)
+                new = S / (energies[k][:, None] + alpha / t)
+            residual -= (new - weights[k]).T @ Q
+            weights[k] = new
+    return np.array([np.linalg.norm(w.T @ Q) for w, Q in zip(weights, rows, strict=True)])
 
 
 def additive_ridge(grams, Y, ridge):

@@ -26,7 +26,7 @@ ALLOWED = {
     "evaluation": {"data"},
     "baselines": {"data", "kernels", "targets", "dependence", "solvers", "selectors"},
     "inference": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines"},
-    "plots": {"data", "solvers", "selectors", "baselines", "inference"},
+    "plots": {"data", "targets", "dependence", "solvers", "selectors", "baselines", "inference"},
     "cli": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
             "inference", "plots", *hsiclasso.__all__},
     "__init__": {"data", "kernels", "targets", "selectors", "inference"},

@@ -20,20 +20,23 @@ ESTIMATORS = {
 }  # fmt: skip
 OPTIONS = {
     "Affinity", "AlphaRatio", "Auto", "Cauchy", "Classes", "Counts", "Covariates", "Delta",
-    "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore", "Labels",
+    "Diffusion", "ElasticNet", "Gaussian", "Graph", "GroupLasso", "HSIC", "Ignore",
+    "Interactions", "Labels",
     "Laplace", "Lasso", "Linear", "Matern", "NHSIC", "NOCCO", "Objects", "Ordinal",
     "Polynomial", "Real", "RegularisedLaplacian", "Resources", "Survival",
 }  # fmt: skip
 RESULTS = {
-    "FeatureFunction", "HSICScan", "HSICTest", "KnockoffResult", "Plan", "PostSelectionResult",
-    "SelectedKernel", "SelectionResult", "StabilityResult",
+    "FeatureFunction", "HSICPairScan", "HSICScan", "HSICTest", "KnockoffResult", "PairFunction",
+    "Plan",
+    "PostSelectionResult", "SelectedKernel", "SelectionResult", "StabilityResult",
 }  # fmt: skip
 DATA = {
     "Phenotype", "TextFormat", "as_source", "make_copies", "make_data1", "make_data2",
     "open_anndata", "read_table",
 }  # fmt: skip
 FUNCTIONS = {
-    "hsic_scan", "hsic_test", "plan", "post_selection_test", "select_genes", "with_frequencies",
+    "hsic_scan", "hsic_scan_pairs", "hsic_test", "plan", "post_selection_test", "select_genes",
+    "with_frequencies",
 }  # fmt: skip
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",

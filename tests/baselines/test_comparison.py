@@ -326,7 +326,7 @@ class TestRegistry:
     def test_names(self):
         assert set(BASELINES) == {
             "lasso", "mrmr", "greedy_hsic", "hsfs", "fvm", "qpfs", "kta", "ckta", "spam",
-            "hsic_ranking", "mi_ranking",
+            "forward_selection", "hsic_ranking", "mi_ranking",
         }  # fmt: skip
         assert list(METHODS)[:3] == ["embedding_lasso", "hsic_lasso", "nocco_lasso"]
         assert list(METHODS)[3:] == list(BASELINES)

@@ -12,6 +12,7 @@ from hsiclasso.baselines import (
     KTA,
     MRMR,
     QPFS,
+    ForwardSelection,
     GreedyHSIC,
     HSICRanking,
     InstanceWiseLasso,
@@ -27,6 +28,8 @@ from hsiclasso.baselines import (
     [
         CKTA(),
         FVM(2, alpha=0.1),
+        ForwardSelection(),
+        ForwardSelection(2, criterion="hsic-conditional", pool=3),
         GreedyHSIC(2, direction="backward", estimator="unbiased", width="median"),
         HSFS(n_restarts=1, max_iter=50),
         HSICRanking(measure="nocco"),

@@ -33,8 +33,8 @@ def test_options_of_select_are_under_headings():
     lines = run("select", "-h", COLUMNS="80").stdout.splitlines()
     headings = [line for line in lines if line and line[0] != " " and line[-1] == ":"]
     assert [heading.split(" (")[0].rstrip(":") for heading in headings] == [
-        "Target", "File", "Columns", "How many features", "What is known about features",
-        "Kernels and measure", "Large tables", "Output",
+        "Target", "File", "Columns", "How many features", "What matters only jointly",
+        "What is known about features", "Kernels and measure", "Large tables", "Output",
     ]  # fmt: skip
     assert max(map(len, lines)) <= 80
     assert not any(line.startswith(" " * 33) for line in lines)

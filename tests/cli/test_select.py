@@ -202,6 +202,34 @@ class TestPrinting:
             assert succeed("select", table, *BASIC, flag, FORCE_COLOR="1").stderr == ""
 
 
+def test_pairs_are_listed_by_both_names(tmp_path, rng):
+    lab = rng.standard_normal((120, 6)).round(3)
+    columns = {f"lab{j}": lab[:, j] for j in range(6)} | {"y": lab[:, 1] * lab[:, 4]}
+    table = write(tmp_path / "pairs.csv", columns)
+    done = succeed("select", table, "-t", "y", "-k", 1, "--interactions", "all")
+    assert "lab1 & lab4" in done.stdout
+    assert "15 pairs were scanned" in done.output
+    found = json.loads(succeed("select", table, "-t", "y", "-k", 1, "--json", "--interactions",
+                               "lab4,lab1").stdout)  # fmt: skip
+    assert found["features"][0]["columns"] == ["lab1", "lab4"]
+    assert found["interactions"]["n_offered"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--interactions", "any"], "choose 'all' or 'selected'"),
+        (["--interactions", "lab0,lab9"], "no such column"),
+        (["--interactions", "lab0,lab1", "--interactions", "all"], "COLUMN,COLUMN"),
+        (["--hierarchy", "weak"], "--hierarchy weak has no meaning without --interactions"),
+        (["--n-interactions", "2"], "--n-interactions 2 has no meaning"),
+        (["--interactions", "all", "--fdr", "0.1"], "tests single features"),
+    ],
+)
+def test_pairs_that_cannot_be(table, options, words):
+    assert words in fail("select", table, "-t", "risk", *drop("risk"), *options)
+
+
 class TestFiles:
     def test_json(self, tmp_path, table):
         out = tmp_path / "result.json"

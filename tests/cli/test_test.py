@@ -50,6 +50,25 @@ def test_nothing_found_is_no_failure(table, columns, tmp_path):
     assert found(noise, "-t", "risk", *drop("risk"))["features"] == []
 
 
+def test_pairs(tmp_path, rng):
+    lab = rng.standard_normal((150, 5)).round(3)
+    columns = {f"lab{j}": lab[:, j] for j in range(5)} | {"y": lab[:, 0] * lab[:, 3]}
+    table = write(tmp_path / "pairs.csv", columns)
+    made = found(table, "-t", "y", "--pairs")
+    assert (made["features"][0]["first"], made["features"][0]["second"]) == ("lab0", "lab3")
+    assert made["n_pairs"] == 10
+    shown = succeed("test", table, "-t", "y", "--pairs", "--out", tmp_path / "pairs.tsv")
+    assert "lab0 & lab3" in shown.stdout
+    assert "found among 10 pairs" in shown.output
+    with (tmp_path / "pairs.tsv").open(newline="") as stream:
+        assert next(csv.DictReader(stream, delimiter="\t"))["name"] == "lab0 & lab3"
+    noise = write(tmp_path / "noise.csv", columns | {"y": rng.normal(size=150)})
+    assert "Nothing found among 10 pairs" in succeed("test", noise, "-t", "y", "--pairs").stdout
+    assert "--mode fwe has no meaning with --pairs" in fail(
+        "test", table, "-t", "y", "--pairs", "--mode", "fwe"
+    )
+
+
 def test_options_change_the_answer(table):
     options = ("-t", "risk", *drop("risk"))
     default = found(table, *options)

@@ -165,18 +165,16 @@ def make_features(table, kernels=None, samples=None, *, joint=False, **options):
 def dense_matrices(features, measure):
     """The matrices of all features, by the oracle: an array of shape (d, n, n)."""
     X, samples = features.source.block(slice(None)), features.samples
-    return np.array(
-        [
-            oracles.feature_matrix(
-                X[:, features.columns_of(k)].T,
-                features.kernel(k),
-                measure,
-                samples.weights,
-                samples.covariates,
-            )
-            for k in range(features.n_features)
-        ]
-    )
+    options = measure, samples.weights, samples.covariates
+    made = [
+        oracles.feature_matrix(X[:, features.columns_of(k)].T, features.kernel(k), *options)
+        for k in range(features.n_single)
+    ]
+    for members in features.interactions:
+        vectors = [X[:, features.columns_of(k)].T for k in members]
+        kernels = [features.kernel(k) for k in members]
+        made.append(oracles.interaction_matrix(vectors, kernels, *options))
+    return np.array(made)
 
 
 def find(features, y=None, measure="hsic", *, target=None, **options):

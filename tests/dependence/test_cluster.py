@@ -33,8 +33,11 @@ from hsiclasso.data.duplicates import AveragedColumns  # noqa: E402
 from hsiclasso.data.sources import ArraySource  # noqa: E402
 from hsiclasso.data.stored import StoredArray  # noqa: E402
 from hsiclasso.data.subset import ColumnSubset  # noqa: E402
-from hsiclasso.dependence import cluster  # noqa: E402
-from hsiclasso.targets import Auto  # noqa: E402
+from hsiclasso.dependence import Features, Threads, cluster, pair_scan  # noqa: E402
+from hsiclasso.dependence.cluster import Cluster  # noqa: E402
+from hsiclasso.dependence.pairs import PairOptions, Pairs, scan_pairs  # noqa: E402
+from hsiclasso.kernels import HSIC, Gaussian, Samples  # noqa: E402
+from hsiclasso.targets import Auto, Real  # noqa: E402
 from tests.dependence.chunks import D, N, assert_same  # noqa: E402
 
 #: Dask closes its connections in ways that Python remarks on.
@@ -121,6 +124,40 @@ def test_with_a_checkpoint(client, data, tmp_path):
     # what a cluster finished, threads can use
     again = HSICLasso(5, resources=Resources(checkpoint=tmp_path)).fit(*data)
     assert_same(again, HSICLasso(5).fit(*data))
+
+
+def test_pairs_like_threads(client, data, tmp_path, monkeypatch):
+    """Workers make the rows from the table; of a collection of Dask they get the columns."""
+    monkeypatch.setattr(pair_scan, "_WIDTH", 5)
+    X, y = data
+    np.save(tmp_path / "X.npy", X)
+    stored = StoredArray(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    target = Real().prepare(y, N).data.matrix(HSIC(), Samples(N), error=1e-6, n_features=D)
+    tables = [(X, Threads()), (X, Cluster(client)), (stored, Cluster(client)),
+              (da.from_array(X, chunks=(N, 11)), Cluster(client))]  # fmt: skip
+    chosen = Pairs.of([*range(3, 30), 44], first=[9, 44, 5, 3, 7, 20])
+    found = [
+        scan_pairs(
+            Features(as_source(table), (Gaussian(),), Samples(N), np.arange(D)), target, HSIC(),
+            chosen, PairOptions(6, 3), runner=runner,
+        )
+        for table, runner in tables
+    ]  # fmt: skip
+    for other in found[1:]:
+        assert other.pairs.tolist() == found[0].pairs.tolist()
+        np.testing.assert_allclose(other.upper, found[0].upper, rtol=1e-5)
+
+
+def test_pairs_that_fail_name_themselves(client, data, monkeypatch):
+    X, y = data
+    target = Real().prepare(y, N).data.matrix(HSIC(), Samples(N), error=1e-6, n_features=D)
+    table = StoredArray(FailingArray(X, None))
+    features = Features(table, (Gaussian(),), Samples(N), np.arange(D))
+    with pytest.raises(ChunkFailedError, match=r"pairs of features 'x28' to .*disk is on fire"):
+        scan_pairs(
+            features, target, HSIC(), Pairs.of([28, 29, 30, 31]), PairOptions(6, 3),
+            runner=Cluster(client),
+        )  # fmt: skip
 
 
 class KillingArray:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from experiments import embedding
+from experiments.command import RESULTS
 from experiments.contenders import CLASSES, REAL, Contender
 from experiments.embedding import (
     FIRST_SEED,
@@ -79,31 +82,31 @@ def test_sets_that_are_not_there_are_left_out(tmp_path, capsys):
     assert "colon is left out" in capsys.readouterr().err
 
 
-def test_the_page_gets_the_tables(tmp_path, monkeypatch):
+def test_the_page_gets_the_tables(tmp_path):
     small = {"Data1": embedding.Drawn(embedding.make_data1, ((40, 30),))}
     methods = {OWN: Contender(first), "HSIC Lasso": Contender(first)}
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 60))
     real = {"own": RealSet(40, 60, REAL, lambda *_: (X, X[:, 0]))}
-    monkeypatch.setattr(embedding, "STUDIES", {
+    command = replace(main, studies={
         "recovery": DrawStudy("recovery", small, methods, 2),
         "regression": RealStudy("regression", real, methods, 1),
     })  # fmt: skip
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- embedding: begin -->\n<!-- embedding: end -->\nafter\n")
     arguments = ["--jobs", "1", "--out", str(tmp_path), "--page", str(page)]
-    assert main(arguments) == 0
+    assert command(arguments) == 0
     text = page.read_text()
     assert "| Data1 | 40 x 30 | draws |" in text
     assert "Mean rank over 1 sets" in text
     assert text.startswith("before")
-    assert main(arguments) == 0  # nothing is done again
+    assert command(arguments) == 0  # nothing is done again
     assert page.read_text() == text
 
 
 def test_the_page_is_the_one_of_the_results(tmp_path):
     copy = tmp_path / "page.md"
     copy.write_text(embedding.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    lines = embedding.lines_of(TidyFile(embedding.OUT / "embedding.csv.gz"))
+    lines = embedding.lines_of(TidyFile(RESULTS / "embedding.csv.gz"))
     fill(copy, {"embedding": "\n".join(lines)})
     assert copy.read_text() == embedding.PAGE.read_text(), "run python -m experiments.embedding"

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from experiments import error_control
+from experiments.command import RESULTS
 from experiments.designs import DESIGNS, counted
-from experiments.error_control import OUT, PAGE, STUDY, lines_of
-from experiments.tidy import Task, TidyFile
+from experiments.error_control import (
+    METHODS,
+    OWN,
+    PAGE,
+    SINGLE,
+    STUDY,
+    blocks_of,
+    lines_of,
+)
+from experiments.error_rivals import RIVALS, Rival
+from experiments.runner import Request, tasks_of
+from experiments.tidy import COLUMNS, Task, TidyFile
 
 
 @pytest.mark.parametrize("name", DESIGNS)
@@ -41,6 +53,43 @@ def test_a_task_counts_what_is_found(tmp_path):
 
 
 def test_the_page_is_the_one_of_the_results():
-    file = TidyFile(Path(OUT) / "error_control.csv.gz")
-    table = "\n".join(lines_of(file.frame(STUDY.name))).strip()
-    assert table in PAGE.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    for block in blocks_of(TidyFile(RESULTS / "error_control.csv.gz")).values():
+        assert block.strip() in page
+
+
+def test_only_some_sizes_and_designs():
+    request = Request(2, None, None, RESULTS, ((200, 500),))
+    tasks = tasks_of(STUDY, request)
+    assert {(task.n, task.d) for task in tasks} == {(200, 500)}
+    assert {task.data for task in tasks} == set(DESIGNS)
+    others = {task.data for task in tasks if task.method in RIVALS}
+    assert others <= {"null", "copies", "AR(.7) chain"}
+    large = tasks_of(STUDY, replace(request, sizes=((200, 5000),)))
+    assert {task.method for task in large} == {*OWN, SINGLE}
+
+
+def test_a_rival_without_its_package_is_left_out(monkeypatch, capsys):
+    monkeypatch.setitem(METHODS, "Boruta", replace(METHODS["Boruta"], find=Rival(None, "absent")))
+    tasks = tasks_of(STUDY, Request(1, ("Boruta",), None, RESULTS))
+    assert not tasks
+    assert "the package absent is not installed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_rivals_select_columns(name):
+    pytest.importorskip(RIVALS[name].package)
+    draw = DESIGNS["null"](60, 20, np.random.default_rng(0))
+    found = RIVALS[name](draw)
+    assert all(0 <= column < 20 for (column,) in found)
+
+
+def test_a_broken_bound_is_named():
+    rows = [
+        (STUDY.name, "copies", "HSIC Lasso", 500, 500, run, 0, 0, metric, value)
+        for run, wrong in enumerate((0.3, 0.4, 0.5))
+        for metric, value in (("fdp", wrong), ("distinct", 4), ("copies", 1), ("false", 0))
+    ]
+    lines = lines_of(pd.DataFrame(rows, columns=list(COLUMNS)))
+    assert lines[-2].endswith("standard errors: HSIC Lasso on copies, 500 x 500.")
+    assert lines[-1].endswith("nothing else: HSIC Lasso 0 of 3.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from experiments import knockoffs
+from experiments.command import RESULTS
 from experiments.contenders import Contender
 from experiments.knockoffs import (
     FIRST_SEED,
@@ -105,7 +108,7 @@ def test_the_page_gets_the_tables(tmp_path, monkeypatch):
     tests = {"null": Design(knockoffs.draw_independent, ((200, 10),), TESTS[:1])}
     monkeypatch.setattr(knockoffs, "KNOCKOFF_DESIGNS", small)
     monkeypatch.setattr(knockoffs, "TEST_DESIGNS", tests)
-    monkeypatch.setattr(knockoffs, "STUDIES", {
+    command = replace(main, studies={
         "knockoffs": KnockoffStudy("knockoffs", small, {OWN: Contender(coin)}, 2),
         "post-selection": PostSelectionStudy(
             "post-selection", tests, {TESTS[0]: Contender(coin)}, 2
@@ -116,16 +119,16 @@ def test_the_page_gets_the_tables(tmp_path, monkeypatch):
              for end in ("begin", "end")]  # fmt: skip
     page.write_text("before\n" + "".join(marks))
     arguments = ["--jobs", "1", "--out", str(tmp_path), "--page", str(page)]
-    assert main(arguments) == 0
+    assert command(arguments) == 0
     text = page.read_text()
     assert "| null, 20 x 10 | HSIC Lasso |" in text
     assert "| null, 200 x 10 | hsic, incomplete |" in text
-    assert main(arguments) == 0  # nothing is done again
+    assert command(arguments) == 0  # nothing is done again
     assert page.read_text() == text
 
 
 def test_the_page_is_the_one_of_the_results(tmp_path):
     copy = tmp_path / "page.md"
     copy.write_text(knockoffs.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    fill(copy, knockoffs.blocks_of(TidyFile(knockoffs.OUT / "knockoffs.csv.gz")))
+    fill(copy, knockoffs.blocks_of(TidyFile(RESULTS / "knockoffs.csv.gz")))
     assert copy.read_text() == knockoffs.PAGE.read_text(), "run python -m experiments.knockoffs"

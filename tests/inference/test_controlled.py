@@ -15,6 +15,7 @@ from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hsiclasso import (
+    ConstantFeatureWarning,
     ControlledSelection,
     EmbeddingLasso,
     HSICLasso,
@@ -23,8 +24,6 @@ from hsiclasso import (
     make_copies,
     make_data1,
 )
-
-pytestmark = pytest.mark.filterwarnings("ignore::hsiclasso.FewerFeaturesWarning")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -112,6 +111,17 @@ def test_candidates_double_while_most_are_found():
     assert found.selected_.size <= 14
     few = ControlledSelection(EmbeddingLasso(), n_candidates=5).fit(X, y)
     assert len(few.result_.error_control.candidates) == 5
+
+
+def test_warnings_come_once_and_none_is_of_a_number_that_nobody_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 15))
+    y = X[:, :9].sum(axis=1) + 0.5 * rng.standard_normal(150)
+    X[:, 14] = 1.0
+    with pytest.warns(ConstantFeatureWarning) as caught:
+        found = ControlledSelection(EmbeddingLasso(), n_draws=199).fit(X, y)
+    assert len(found.result_.error_control.candidates) > 10
+    assert len(caught) == 1
 
 
 def test_a_confounder_is_no_discovery():

@@ -9,7 +9,7 @@ from scipy import stats
 from hsiclasso import hsic_scan
 from hsiclasso.data import as_dataset
 from hsiclasso.inference.null_pass import NullPass
-from hsiclasso.inference.scan import ScanOptions, _factored, _prepared
+from hsiclasso.inference.scan import ScanOptions, prepared_scan, scan_target
 from hsiclasso.kernels import Factor
 from hsiclasso.targets.matrix import together
 
@@ -19,8 +19,8 @@ RARE = 1e-6
 
 def permuted_p_values(X, y, n_orders, rng):
     """p-values (d, n_orders) of features and random orders of a target, by the pass of a scan."""
-    inputs = _prepared(ScanOptions(n_jobs=1), as_dataset(X, y))
-    rows = _factored(inputs).whole[0]
+    inputs = prepared_scan(ScanOptions(n_jobs=1), as_dataset(X, y))
+    rows = scan_target(inputs).whole[0]
     found = []
     for start in range(0, n_orders, 50):
         orders = [rng.permutation(len(y)) for _ in range(min(50, n_orders - start))]

@@ -51,24 +51,7 @@ def test_relevance_path_and_certificate_against_dense_matrices(data):
     rows = [oracles.function_rows(x, 0.01) for x in X.T]
     relevance = [np.sum((Q @ F.T) ** 2) for Q in rows]
     np.testing.assert_allclose(selector.relevance_, relevance, rtol=1e-6)
-    # block descent on dense rows, until nothing changes
-    weights = [np.zeros((N, len(F))) for _ in rows]
-    energies = [np.sum(Q**2, axis=1) for Q in rows]
-    residual = F.copy()
-    for _ in range(200):
-        for k, Q in enumerate(rows):
-            S = Q @ residual.T + energies[k][:, None] * weights[k]
-            new = np.zeros_like(S)
-            if np.linalg.norm(S) > 0.2:
-                low, high = 1e-9, 1e3
-                for _ in range(80):
-                    t = 0.5 * (low + high)
-                    size = np.linalg.norm(S / (energies[k][:, None] + 0.2 / t))
-                    low, high = (t, high) if size > t else (low, t)
-                new = S / (energies[k][:, None] + 0.2 / t)
-            residual -= (new - weights[k]).T @ Q
-            weights[k] = new
-    sizes = np.array([np.linalg.norm(w.T @ Q) for w, Q in zip(weights, rows, strict=True)])
+    sizes = oracles.block_descent(rows, F, 0.2)
     np.testing.assert_allclose(selector.path_.coefficients(), sizes, atol=1e-5)
     assert set(selector.selected_) == set(np.flatnonzero(sizes > 0))
     assert selector.result_.certificate.duality_gap <= 1e-8

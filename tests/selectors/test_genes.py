@@ -10,10 +10,12 @@ from scipy import sparse
 
 from hsiclasso import (
     AlphaRatio,
+    ControlledSelection,
     EmbeddingLasso,
     HSICLasso,
     InvalidInputError,
     NOCCOLasso,
+    StabilitySelection,
     select_genes,
 )
 from hsiclasso.selectors.genes import save_genes
@@ -140,6 +142,35 @@ def test_options_and_selectors(adata):
     assert adata.var.loc[["g3", "g8"], "k_rank"].nunique() == 1
     with pytest.raises(InvalidInputError, match="selector and 'alpha' both give parameters"):
         select_genes(adata, "kind", selector=selector, alpha=1.0)
+
+
+def test_genes_found_by_tests(adata):
+    select_genes(adata, "kind", n_genes="auto", covariates="batch", key_added="k")
+    found = HSICLasso("auto", covariates=["batch"]).fit(adata, "kind")
+    check(adata.var, found)
+    assert found.selected_.size
+    np.testing.assert_array_equal(adata.var["k_q_value"], found.q_values_)
+    controlled = ControlledSelection()
+    select_genes(adata, "kind", selector=controlled, covariates="batch", key_added="c")
+    np.testing.assert_array_equal(adata.var["c_q_value"], found.q_values_)
+    assert adata.uns["c"]["params"]["covariates"].tolist() == ["batch"]
+    assert controlled.selector is None
+    wrapped = ControlledSelection(EmbeddingLasso(covariates=["batch"]))
+    select_genes(adata, "kind", selector=wrapped, n_genes="auto", key_added="e")
+    assert adata.uns["e"]["params"]["method"] == "Embedding Lasso"
+    assert adata.uns["e"]["params"]["covariates"].tolist() == ["batch"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        (ControlledSelection(), "n_genes=3, but ControlledSelection finds out how many genes"),
+        (StabilitySelection(), "gives genes no weights: pass HSICLasso"),
+    ],
+)
+def test_selectors_that_do_not_fit(adata, selector, message):
+    with pytest.raises(InvalidInputError, match=message):
+        select_genes(adata, "kind", selector=selector, n_genes=3)
 
 
 @pytest.mark.filterwarnings("ignore::hsiclasso.FewerFeaturesWarning")

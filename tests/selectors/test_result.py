@@ -67,7 +67,10 @@ class TestEveryResult:
         assert parsed == json.loads(result.to_json(indent=None))
         assert [f["name"] for f in parsed["features"]] == list(result.names)
         again = [
-            SelectedFeature(**{**f, "neighbours": (), "columns": tuple(f["columns"])})
+            SelectedFeature(
+                **f
+                | {"neighbours": (), "columns": tuple(f["columns"]), "members": tuple(f["members"])}
+            )
             for f in parsed["features"]
         ]
         assert again == [dataclasses.replace(f, neighbours=()) for f in result.features]

@@ -9,6 +9,7 @@
 
 from hsiclasso.baselines.alignment import CKTA, KTA
 from hsiclasso.baselines.comparison import Comparison, compare
+from hsiclasso.baselines.forward import ForwardSelection
 from hsiclasso.baselines.fvm import FVM
 from hsiclasso.baselines.greedy import GreedyHSIC
 from hsiclasso.baselines.hsfs import HSFS
@@ -32,6 +33,7 @@ __all__ = [
     "MRMR",
     "QPFS",
     "Comparison",
+    "ForwardSelection",
     "GreedyHSIC",
     "HSICRanking",
     "InstanceWiseLasso",

@@ -23,7 +23,7 @@ from hsiclasso.selectors.estimators import ColumnSelector
 from hsiclasso.targets import Auto, Prepared, Target, as_target
 from hsiclasso.targets.values import ValueTarget
 
-__all__ = ["Baseline", "by_score", "check_unused", "n_wanted"]
+__all__ = ["Baseline", "by_score", "check_unused", "n_wanted", "score_outside"]
 
 _DEFAULT_FEATURES = 10
 #: Entries of the table that are looked at together.
@@ -252,6 +252,14 @@ it out.
     plain = isinstance(value, str | int | float | np.number)  # others may be equal in parts
     if value is not default and not (plain and value == default):
         raise InvalidInputError(f"{name}={value!r} has no meaning with {beside}: leave it out.")
+
+
+def score_outside(scores: FloatArray, candidates: IntArray, relevance: FloatArray) -> None:
+    """Give features that were no candidates scores below all others, by their relevance."""
+    outside = np.setdiff1d(np.arange(scores.size), candidates)
+    if outside.size and candidates.size:
+        least = min(scores[candidates].min(), 0.0) - 1.0
+        scores[outside] = least + relevance[outside] / (1.0 + relevance.max())
 
 
 def n_wanted(asked: int | None, n_features: int) -> int:

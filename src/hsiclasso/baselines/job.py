@@ -112,19 +112,21 @@ class Job:
                     "needs numbers here: encode it, leave it out, or use HSICLasso."
                 )
 
-    def standardised(self) -> FloatArray:
-        """Return the table as numbers, (n, d) in Fortran order, columns of mean 0 and variance 1.
+    def standardised(self, columns: IntArray | None = None) -> FloatArray:
+        """Return columns, by default all, as numbers of mean 0 and variance 1.
 
-        Constant columns are zero.
+        They are (n, d) in Fortran order. Constant columns are zero.
         """
         self.check_numbers()
-        table = self.source.block(slice(0, self.source.n_features))
-        table[:, ~self.varies] = 0.0
+        every = slice(0, self.source.n_features)
+        table = self.source.block(every if columns is None else columns)
+        varies = self.varies if columns is None else self.varies[columns]
+        table[:, ~varies] = 0.0
         # divide by the largest value first: squares of huge numbers overflow
         for _ in range(2):  # twice, because a large mean leaves rounding errors
-            table /= np.where(self.varies, np.abs(table).max(axis=0), 1.0)
+            table /= np.where(varies, np.abs(table).max(axis=0), 1.0)
             table -= table.mean(axis=0)
-        table /= np.where(self.varies, table.std(axis=0), 1.0)
+        table /= np.where(varies, table.std(axis=0), 1.0)
         return table
 
 

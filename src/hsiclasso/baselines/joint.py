@@ -25,10 +25,9 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.job import Job
-from hsiclasso.baselines.kernel import NOTHING_LEFT, target_gram
+from hsiclasso.baselines.kernel import centre_target, target_gram
 from hsiclasso.baselines.parts import for_parts
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels.samples import NEGLIGIBLE
 from hsiclasso.targets import TargetData
 
 __all__ = ["Estimator", "SubsetHSIC", "check_samples", "squared_distances", "target_matrix"]
@@ -60,12 +59,8 @@ def target_matrix(data: TargetData, n: int, estimator: Estimator = "biased") -> 
             "estimator='biased'."
         )
     matrix = target_gram(data, n)
-    size = float(np.linalg.norm(matrix))
     # both estimators remove terms a_i + a_l: it does no harm to centre L first
-    matrix -= matrix.mean(axis=0)
-    matrix -= matrix.mean(axis=1)[:, None]
-    if np.linalg.norm(matrix) <= NEGLIGIBLE * size:
-        raise InvalidInputError(NOTHING_LEFT)
+    centre_target(matrix)
     if estimator == "biased":
         matrix /= (n - 1) ** 2
         return matrix

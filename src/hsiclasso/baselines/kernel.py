@@ -12,6 +12,7 @@ from hsiclasso.baselines.job import Job
 from hsiclasso.dependence import Problem, relate
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import HSIC, Measure, Samples, as_measure
+from hsiclasso.kernels.samples import NEGLIGIBLE
 from hsiclasso.selectors.features import resolve_features
 from hsiclasso.targets import (
     Censored,
@@ -26,10 +27,12 @@ from hsiclasso.targets.graph import GraphOperator, graph_gram
 from hsiclasso.targets.matrix import DENSE
 from hsiclasso.targets.objects import pairwise_gram
 
-__all__ = ["NOTHING_LEFT", "KernelDependency", "relate_features", "target_gram"]
+__all__ = ["NOTHING_LEFT", "KernelDependency", "centre_target", "relate_features", "target_gram"]
 
 #: The error of a target that does not vary.
 NOTHING_LEFT = "Nothing of the target is left after centring: nothing can depend on it."
+#: The measure that takes the values of a target as they are.
+_PLAIN = HSIC()
 #: Relative error of the features' matrices.
 _GRAM_ERROR = 1e-6
 #: Relative error of the matrix of censored times.
@@ -76,13 +79,14 @@ class KernelDependency:
         return np.maximum(self._problem.inner_products(rows, cols), 0.0)
 
 
-def target_gram(data: TargetData, n: int) -> FloatArray:
+def target_gram(data: TargetData, n: int, measure: Measure = _PLAIN) -> FloatArray:
     """Return a new array (n, n): the Gram matrix of a target.
 
-    That of censored times is known only after centring.
+    That of censored times is known only after centring. The measure decides how a real target is
+    transformed if the user leaves it open.
     """
     if isinstance(data, Values):
-        return _values_gram(data, n)
+        return _values_gram(data, n, measure)
     if isinstance(data, Pairwise):
         return pairwise_gram(data.items, data.function)
     if isinstance(data, Links):
@@ -92,15 +96,24 @@ def target_gram(data: TargetData, n: int) -> FloatArray:
     if isinstance(data, Similarity):
         return np.array(data.values.toarray() if sparse.issparse(data.values) else data.values)
     assert isinstance(data, Censored)
-    target = data.matrix(HSIC(), Samples(n), error=_TARGET_ERROR, n_features=1)
+    target = data.matrix(measure, Samples(n), error=_TARGET_ERROR, n_features=1)
     assert isinstance(target, FactoredTarget)
     rows, signs = target.whole
     return np.asarray((rows * signs[:, None]).T @ rows)
 
 
-def _values_gram(data: Values, n: int) -> FloatArray:
+def centre_target(gram: FloatArray) -> None:
+    """Centre the Gram matrix of a target in place; raise if nothing is left of it."""
+    size = float(np.linalg.norm(gram))
+    gram -= gram.mean(axis=0)
+    gram -= gram.mean(axis=1)[:, None]
+    if np.linalg.norm(gram) <= NEGLIGIBLE * size:
+        raise InvalidInputError(NOTHING_LEFT)
+
+
+def _values_gram(data: Values, n: int, measure: Measure) -> FloatArray:
     """Gram matrix of values; the mean over outputs that have a kernel each."""
-    gram, parts = np.zeros((n, n)), data.scaled(np.ones((1, n)))
+    gram, parts = np.zeros((n, n)), data.scaled(np.ones((1, n)), measure)
     for z in parts:
         kernel = data.kernel.learnt(z, np.ones(n))
         for start in range(0, n, _ROWS):

@@ -9,6 +9,7 @@ import numpy as np
 
 from hsiclasso._checks import check_choice, check_count
 from hsiclasso._types import FloatArray, IntArray
+from hsiclasso.baselines.base import score_outside
 from hsiclasso.baselines.dependency import Dependency, MeasuredBaseline
 from hsiclasso.baselines.job import ANY_TARGET, Choice, Job, Traits
 from hsiclasso.errors import InvalidInputError
@@ -95,11 +96,7 @@ class MRMR(MeasuredBaseline):
             candidates = np.sort(candidates[first])
         self.relevance_ = relevance
         order, scores = self._search(job, dependency, relevance, candidates)
-        outside = np.setdiff1d(np.arange(relevance.size), candidates)
-        if outside.size and candidates.size:
-            # these rank below every candidate, by their relevance
-            least = min(scores[candidates].min(), 0.0) - 1.0
-            scores[outside] = least + relevance[outside] / (1.0 + relevance.max())
+        score_outside(scores, candidates, relevance)
         fill = self.n_features_to_select is not None or self.pool is None
         return Choice(scores, relevance, order=order, fill=fill)
 

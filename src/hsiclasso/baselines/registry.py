@@ -8,6 +8,7 @@ from typing import Any
 
 from hsiclasso.baselines.alignment import CKTA, KTA
 from hsiclasso.baselines.base import Baseline
+from hsiclasso.baselines.forward import ForwardSelection
 from hsiclasso.baselines.fvm import FVM
 from hsiclasso.baselines.greedy import GreedyHSIC
 from hsiclasso.baselines.hsfs import HSFS
@@ -28,6 +29,7 @@ BASELINES: Mapping[str, type[Baseline]] = MappingProxyType(
         "lasso": LassoPath,
         "mrmr": MRMR,
         "greedy_hsic": GreedyHSIC,
+        "forward_selection": ForwardSelection,
         "hsfs": HSFS,
         "fvm": FVM,
         "qpfs": QPFS,

@@ -38,8 +38,6 @@ _O = TypeVar("_O", bound="Option")
 
 #: Options that name the target. All but the first also say its kind.
 _FORMS = ("target", "target-file", "survival", "affinity", "graph")
-#: False discovery rate of ``-k auto``.
-_AUTO_LEVEL = 0.1
 #: Random orders of the target that are usual.
 _USUAL_PERMUTATIONS = 999
 #: Options that say how a text file is written.
@@ -53,7 +51,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     from hsiclasso.selectors.prepare import check_options
 
     shared: dict[str, Any] = {
-        "n_features_to_select": None if chosen["n_features"] == "auto" else chosen["n_features"],
+        "n_features_to_select": chosen["n_features"],
         "alpha": _alpha(chosen["alpha"]),
         "max_redundancy": _number(chosen["max_redundancy"]),
         "kernel": _kernels(chosen["kernel"]),
@@ -65,6 +63,8 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         "covariates": Covariates(chosen["covariates"], chosen["covariate_method"]),
         "missing": _missing(chosen),
         "gram_error": chosen["gram_error"],
+        "interactions": _interactions(chosen),
+        "n_interactions": chosen["n_interactions"],
         "n_neighbors": chosen["neighbors"],
         "n_jobs": chosen["n_jobs"],
         "resources": resources_of(chosen),
@@ -89,12 +89,12 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
 
 
 def level_of(chosen: Mapping[str, Any]) -> float | None:
-    """Return the false discovery rate that is bounded; None if a number of features is selected."""
-    auto, level = chosen["n_features"] == "auto", chosen.get("fdr")
-    if level is None and not auto:
+    """Return the false discovery rate of ``--fdr``; None without it."""
+    level = chosen["fdr"]
+    if level is None:
         return None
     given = {
-        "-k": None if auto else chosen["n_features"],
+        "-k": None if chosen["n_features"] == "auto" else chosen["n_features"],
         "--alpha": chosen["alpha"],
         "--n-groups": chosen["n_groups"],
         "--groups": chosen["groups"],
@@ -103,14 +103,14 @@ def level_of(chosen: Mapping[str, Any]) -> float | None:
     for option, value in given.items():
         if value is not None:
             raise InvalidInputError(
-                f"{option} has no meaning with {'-k auto' if auto else '--fdr'}, which finds out "
-                "how many features there are by tests that exchange samples: leave one of them out."
+                f"{option} has no meaning with --fdr, which finds out how many features there are "
+                "by tests that exchange samples: leave one of them out."
             )
-    if level is not None and not 0 < level < 1:
+    if not 0 < level < 1:
         raise InvalidInputError(
             f"--fdr {level:g}, but a false discovery rate lies between 0 and 1, such as 0.1."
         )
-    return _AUTO_LEVEL if level is None else float(level)
+    return float(level)
 
 
 def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
@@ -328,6 +328,34 @@ def _joint(texts: Sequence[str]) -> dict[str, list[str]]:
             raise InvalidInputError(f"--joint names {name.strip()!r} twice: choose another name.")
         features[name.strip()] = parts
     return features
+
+
+def _interactions(chosen: Mapping[str, Any]) -> Any:
+    """Read ``all``, ``selected``, ``all:NUMBER`` or ``spread:NUMBER``; or ``COLUMN,COLUMN``s."""
+    from hsiclasso.selectors import Interactions
+
+    texts, hierarchy = chosen["interactions"], chosen["hierarchy"]
+    if not texts:
+        if hierarchy is not None:
+            raise InvalidInputError(
+                f"--hierarchy {hierarchy} has no meaning without --interactions: leave it out."
+            )
+        return None
+    given = {} if hierarchy is None else {"hierarchy": hierarchy}
+    if len(texts) == 1 and "," not in texts[0]:
+        word, _, number = texts[0].partition(":")
+        if word == "spread" or number:
+            by = "spread" if word == "spread" else "relevance"
+            word = "all" if word == "spread" else word
+            return Interactions(word, among=_number(number), by=by, **given)
+        return Interactions(word, **given)
+    pairs = [tuple(part.strip() for part in text.split(",")) for text in texts]
+    if any(len(some) < 2 or not all(some) for some in pairs):
+        raise InvalidInputError(
+            f"--interactions {' '.join(texts)} must be all, selected, all:NUMBER, "
+            "spread:NUMBER, or, repeatable, COLUMN,COLUMN."
+        )
+    return Interactions(pairs, **given)
 
 
 def _number(text: str) -> Any:

@@ -93,6 +93,7 @@ _target = _section("Target (--target, --target-file, --survival, --affinity or -
 _file = _section("File")
 _columns = _section("Columns")
 _size = _section("How many features")
+_pairs = _section("What matters only jointly")
 _methods = _section("Methods")
 _tests = _section("What is found")
 _penalty = _section("What is known about features")
@@ -245,8 +246,8 @@ _WORK = (
     *_MISSING,
     _size(
         "-k", "--n-features", type=_Number(), metavar="NUMBER|auto",
-        help="Number of features to select; auto is --fdr 0.1.  [default: 10, unless --alpha is "
-        "given]",
+        help="Number of features to select; auto finds it by tests, as --fdr 0.1 does.  "
+        "[default: 10, unless --alpha is given]",
     ),
     _size(
         "--alpha", metavar="PENALTY",
@@ -259,6 +260,19 @@ _WORK = (
         "relevant features unlike those on the path make up the number, with weight 0.",
     ),
     _size("--n-groups", type=int, help="Number of groups to select, with --groups."),
+    _pairs(
+        "--interactions", multiple=True, metavar="WHAT",
+        help="Let pairs of features compete with single ones: all pairs; all:NUMBER, those of the "
+        "NUMBER most relevant features; spread:NUMBER, of those most relevant for the spread of "
+        "the target; selected, those of the features selected without pairs; or, repeatable, "
+        "COL,COL.",
+    ),
+    _pairs("--n-interactions", type=int, help="Most pairs that are selected.  [default: no limit]"),
+    _pairs(
+        "--hierarchy", type=click.Choice(["none", "weak", "strong"]),
+        help="Select a pair only together with one of its members (weak) or both (strong).  "
+        "[default: none]",
+    ),
     _penalty("--keep", multiple=True, metavar="NAME", help="Column to select always; repeatable."),
     _penalty(
         "--exclude", multiple=True, metavar="NAME", help="Column to select never; repeatable."
@@ -386,6 +400,10 @@ _TEST = (
         "the same under any dependence; fwe, the probability of any false discovery (Holm); "
         "fwe_permutation, the same by permutations; fpr, the p-value; or n_features, a number, or "
         "percentile, a share of the features.",
+    ),
+    _tests(
+        "--pairs", is_flag=True,
+        help="Test all pairs of features for what both say jointly beyond each alone.",
     ),
     _tests("--level", type=float, default=0.1, show_default=True, help="Level of --mode."),
     _tests(

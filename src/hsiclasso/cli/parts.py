@@ -68,11 +68,14 @@ def split(
 
 def _fit_in_one_go(file: Path, chosen: dict[str, Any]) -> None:
     """Check the options and the table, as `plan` does, before any part is run."""
+    from hsiclasso.selectors.auto import first_path
     from hsiclasso.selectors.prepare import prepare
 
     with terminal.clean_warnings(), terminal.progress_bar(wanted=False) as report:
         table = read(file, chosen, report)
-        prepare(make_selector(chosen), table.source, table.y, sample_weight=table.weights)
+        prepare(
+            first_path(make_selector(chosen)), table.source, table.y, sample_weight=table.weights
+        )
 
 
 def _as_text(value: Any) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hsiclasso.data.files import Dataset
     from hsiclasso.inference import StabilityResult
     from hsiclasso.selectors.estimators import LassoSelector
+    from hsiclasso.selectors.result import SelectionResult
 
 __all__ = ["check_output", "deliver", "select"]
 
@@ -60,12 +61,15 @@ def select(
             "pairs. 100 is usual."
         )
     level = level_of(chosen)
-    selector: Any = make_selector(chosen)
+    asked = make_selector(chosen)
+    selector: Any = asked
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         if level is not None:
             from hsiclasso.inference import ControlledSelection
 
-            selector = ControlledSelection(selector, level, n_jobs=chosen["n_jobs"])
+            selector = ControlledSelection(
+                asked, level, max_redundancy=asked.max_redundancy, n_jobs=chosen["n_jobs"]
+            )
         table = read(file, chosen, report)
         weights = {} if level is not None else {"sample_weight": table.weights}
         selector.fit(table.source, table.y, progress=report, **weights)
@@ -73,11 +77,19 @@ def select(
         if number is not None and selector.result_.features:
             from hsiclasso.inference import with_frequencies
 
-            # the halves of a selection with error control are those of its candidates
-            halved = selector if level is None else selector.selector_
-            stability = _stability(halved, table, chosen, report)
+            stability = _stability(_halved(asked, selector.result_), table, chosen, report)
             selector.result_ = with_frequencies(selector.result_, stability)
     deliver(selector, output, file, chosen | {"target": table.target}, stability)
+
+
+def _halved(selector: LassoSelector, result: SelectionResult) -> LassoSelector:
+    """Return what halves of the samples select: with error control, the candidates of its tests."""
+    from hsiclasso.selectors.auto import candidates_of
+
+    if result.error_control is None:
+        return selector
+    number = len(result.error_control.candidates)
+    return candidates_of(selector, number, selector.max_redundancy)
 
 
 def _stability(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
-    from hsiclasso.inference import FoundFeatures, StabilityResult
+    from hsiclasso.inference import FoundFeatures, FoundPairs, StabilityResult
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
@@ -47,6 +47,7 @@ _STAGES = {
     "read": "Reading the table",
     "relevance": "Relating features to the target",
     "path": "Following the path",
+    "pairs": "Scanning pairs of features",
     "neighbours": "Looking for similar features",
     "tests": "Testing candidates",
     "test": "Testing features",
@@ -137,6 +138,8 @@ def summary_line(result: SelectionResult) -> Text:
     method, data = result.method, result.data
     size = f"{data.n_samples:,} samples x {data.n_columns:,} columns"
     parts = [f"{method.name}, target: {method.target}, {size}. {result.message}"]
+    if result.interactions is not None:
+        parts.append(result.interactions.message)
     if data.n_dropped:
         few = "sample" if data.n_dropped == 1 else "samples"
         parts.append(f"{data.n_dropped:,} {few} without a target or of weight 0 dropped.")
@@ -174,7 +177,7 @@ def certificate_line(result: SelectionResult) -> Text:
     )
 
 
-def found_table(found: FoundFeatures) -> Table | Text:
+def found_table(found: FoundFeatures | FoundPairs) -> Table | Text:
     """Return the features that tests find as a table, or a line that says that there are none."""
     if not found.features:
         return _text(found.message)
@@ -183,8 +186,9 @@ def found_table(found: FoundFeatures) -> Table | Text:
         "p": [f"{feature.p_value:.2e}" for feature in found.features],
         "q": [f"{feature.q_value:.2e}" for feature in found.features],
     }
-    if found.features[0].family_p_value is not None:
-        numbers["family p"] = [f"{feature.family_p_value:.3g}" for feature in found.features]
+    family = [getattr(feature, "family_p_value", None) for feature in found.features]
+    if family[0] is not None:
+        numbers["family p"] = [f"{p:.3g}" for p in family]
     table = _table()
     _add_numbers(table, "rank")
     table.add_column("feature", overflow="fold", style="cyan")
@@ -194,7 +198,7 @@ def found_table(found: FoundFeatures) -> Table | Text:
     return table
 
 
-def found_line(found: FoundFeatures) -> Text:
+def found_line(found: FoundFeatures | FoundPairs) -> Text:
     """Return the size of the table, and what was found in a sentence."""
     size = f"{found.n_samples:,} samples x {found.n_features:,} features"
     parts = [f"HSIC tests, target: {found.target}, {size}."]
@@ -314,6 +318,8 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
     )
     with progress.Progress(*columns, console=console, transient=True) as bar:
         shown: dict[str, tuple[str, progress.TaskID]] = {}

@@ -23,7 +23,8 @@ _OPTIONS = {
         "alpha", "kernel", "penalty", "keep", "exclude", "joint", "groups", "missing", "solver",
         "max_redundancy", "gram_error", "n_jobs", "l1_ratio", "n_groups", "min_observed",
         "epsilon", "beta", "transform", "outputs", "weights", "drop", "category", "id",
-        "duplicates", "sep", "decimal", "encoding", "comment", "mode", "level", "n_permutations",
+        "duplicates", "interactions", "n_interactions", "hierarchy",
+        "sep", "decimal", "encoding", "comment", "mode", "level", "n_permutations",
     )
 }  # fmt: skip
 

@@ -42,6 +42,9 @@ class Budget:
     factors: int = _FACTORS
     #: Number of threads.
     n_threads: int = 1
+    #: Rows of all features in a scan of pairs, before caches of columns and factors are filled;
+    #: None for half of the memory that is free then.
+    stacked: int | None = None
 
     @classmethod
     def within(
@@ -82,6 +85,7 @@ class Budget:
             min(_COLUMNS, rest // 4),
             min(_FACTORS, rest // 3),
             1 + int(more),
+            None if limit is None else int(rest // 4 + rest // 3),
         )
 
     def bound(self, n_samples: int, n_features: int) -> int:

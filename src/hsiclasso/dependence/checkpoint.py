@@ -22,7 +22,6 @@ import numpy as np
 from hsiclasso.data.atomic import write_atomically
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.dependence.running import Runner
-from hsiclasso.dependence.streaming import ChunkResult
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Checkpoint", "Part"]
@@ -62,8 +61,8 @@ class Checkpoint:
 
     by_chunks: ClassVar[bool] = True
 
-    def map(self, work: Any, pieces: Sequence[slice]) -> Iterator[ChunkResult]:
-        """Yield the results of all chunks, in order."""
+    def map(self, work: Any, pieces: Sequence[slice]) -> Iterator[Any]:
+        """Yield the results of all chunks, in order: values that become arrays and back."""
         files = self._files(work, pieces)
         missing = {number for number, file in enumerate(files) if not _is_complete(file)}
         fresh = self.runner.map(work, [pieces[number] for number in sorted(missing)])
@@ -72,7 +71,7 @@ class Checkpoint:
                 yield _save(file, next(fresh))
             else:
                 with np.load(file, allow_pickle=False) as arrays:
-                    yield ChunkResult.from_arrays(arrays)
+                    yield work.result_type.from_arrays(arrays)
 
     def run_part(self, part: Part, work: Any, pieces: Sequence[slice]) -> Iterator[slice]:
         """Compute the chunks of a part that are not in the folder; yield each when it is saved."""
@@ -105,7 +104,7 @@ class Checkpoint:
 
     def _open(self, work: Any, pieces: Sequence[slice]) -> Path:
         """Make the folder, or check that it was made for the same work; return that of a stage."""
-        cut = hash_of([(piece.start, piece.stop) for piece in pieces], work.screened)
+        cut = hash_of([(piece.start, piece.stop) for piece in pieces], work.variant)
         made_for = {**self.made_for, f"set of chunks ({work.stage})": cut}
         file = self.folder / _MADE_FOR
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -130,12 +129,12 @@ def _is_complete(file: Path) -> bool:
     """Whether there is a file that can be read to its end."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return "values.npy" in archive.namelist() and archive.testzip() is None
+            return bool(archive.namelist()) and archive.testzip() is None
     except (OSError, zipfile.BadZipFile):
         return False
 
 
-def _save(file: Path, result: ChunkResult) -> ChunkResult:
+def _save(file: Path, result: Any) -> Any:
     """Write the result of a chunk, completely or not at all."""
     buffer = io.BytesIO()
     np.savez(buffer, **result.to_arrays())

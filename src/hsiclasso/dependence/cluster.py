@@ -92,7 +92,7 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self._client = client
 
-    def map(self, work: StreamedPass, pieces: Sequence[slice]) -> Iterator[ChunkResult]:
+    def map(self, work: Any, pieces: Sequence[slice]) -> Iterator[Any]:
         """Yield the results of all chunks, in order."""
         self._check_workers()
         if work.features.source.from_dask:
@@ -104,7 +104,7 @@ class Cluster:
 
         def submit(_: Any, some: Sequence[slice]) -> Any:
             options = {"retries": _RETRIES, "pure": False}
-            task = self._client.submit(_load_and_relate, shared, some, work.least_held, **options)
+            task = self._client.submit(_several, shared, some, work.known, **options)
             return _NamedFuture(task, work, slice(some[0].start, some[-1].stop))
 
         run: Any = work
@@ -128,7 +128,7 @@ class Cluster:
             for piece, task in zip(pieces, values, strict=True)
         )
 
-    def _share(self, work: StreamedPass) -> Any:
+    def _share(self, work: Any) -> Any:
         """Make the pass the value of a task, which any worker can carry out again."""
         pickle = require("cloudpickle", "dask")
         with warnings.catch_warnings():
@@ -169,11 +169,11 @@ class _Here:
 
 
 class _NamedFuture:
-    """The future of a chunk, or of several, which knows the names of its first and last feature."""
+    """The future of a chunk, or of several, which knows the words for them."""
 
-    def __init__(self, future: Any, work: StreamedPass, piece: slice) -> None:
+    def __init__(self, future: Any, work: Any, piece: slice) -> None:
         self._future = future
-        self._first, self._last = (work.features.name(k) for k in (piece.start, piece.stop - 1))
+        self._words = work.words(piece)
 
     def result(self) -> Any:
         """Wait for the result; an error names the chunk."""
@@ -183,9 +183,8 @@ class _NamedFuture:
             raise
         except Exception as error:
             raise ChunkFailedError(
-                f"The chunk from feature {self._first!r} to {self._last!r} failed {_RETRIES + 1} "
-                f"times on the cluster ({type(error).__name__}: {error}): see the logs of its "
-                "workers."
+                f"{self._words} failed {_RETRIES + 1} times on the cluster "
+                f"({type(error).__name__}: {error}): see the logs of its workers."
             ) from error
         return found
 
@@ -225,17 +224,9 @@ def _tasks(pieces: Sequence[slice], n_threads: int) -> list[Sequence[slice]]:
     return tasks
 
 
-def _load_and_relate(
-    work: StreamedPass, some: Sequence[slice], least_held: float
-) -> list[ChunkResult]:
-    """Relate chunks; return the columns that this worker and the client still know to be good."""
-    results: list[ChunkResult] = []
+def _several(work: Any, some: Sequence[slice], known: Any) -> list[Any]:
     with single_threaded_blas():
-        for piece in some:
-            results.append(work.relate(piece, work.load(piece), max(work.least_held, least_held)))
-    # a worker carries out many tasks with the same pass, which remembers what was found
-    work.note(results, least_held)
-    return [result.above(work.least_held) for result in results]
+        return list(work.several(some, known))
 
 
 def _relate(work: StreamedPass, piece: slice, values: Any, most_held: int) -> ChunkResult:

@@ -2,13 +2,14 @@
 
 Feature numbers are not column numbers. Most features have one column and joint features have
 several; the column of a covariate is no feature. `Features` maps features to columns, and
-`Features.on_columns` maps results back.
+`Features.on_columns` maps results back. Interactions, whose members are features, are numbered
+after them. A pass over the table leaves them out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,11 +21,14 @@ from hsiclasso.data.sources import refuse_value
 from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.kernels import Factor, Kernel, Measure, Samples
 from hsiclasso.kernels.factor import empty_factor, factor_columns, factor_rows
+from hsiclasso.kernels.interaction import Interaction, Member
 from hsiclasso.kernels.markov import LaplaceMatrix, laplace_matrix
 from hsiclasso.kernels.scale import Scaling
 
-__all__ = ["Features", "Matrix", "Scaled", "fill_missing"]
+__all__ = ["INTERACTION", "Features", "Matrix", "Scaled", "fill_missing"]
 
+#: Between the names of the members, in the name of an interaction.
+INTERACTION = " & "
 #: The matrix of a feature.
 Matrix = Factor | LaplaceMatrix
 
@@ -56,7 +60,7 @@ class Features:
     kernels: tuple[Kernel, ...]
     #: Weights of the samples, and the functions removed from every feature.
     samples: Samples
-    #: First column of each feature, in ascending order, shape (d,).
+    #: First column of each feature, shape (d,); in ascending order, but for interactions.
     first: IntArray
     #: Number of each feature's kernel, shape (d,); None if all features have the first kernel.
     which: IntArray | None = None
@@ -66,11 +70,13 @@ class Features:
     least_observed: int = 0
     #: Largest relative error allowed for the matrix of each feature.
     gram_error: float = 1e-6
+    #: Members of the interactions, which are the last features.
+    interactions: tuple[tuple[int, ...], ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """Write columns that follow each other as a range: workers get the features of a pass."""
         state, first = self.__dict__.copy(), self.first
-        if first.size and first[-1] - first[0] + 1 == first.size:
+        if first.size and not self.interactions and first[-1] - first[0] + 1 == first.size:
             state["first"] = range(int(first[0]), int(first[-1]) + 1)
         return state
 
@@ -88,25 +94,58 @@ class Features:
         """Number of features."""
         return self.first.size
 
+    @property
+    def n_single(self) -> int:
+        """Number of features that are no interactions."""
+        return self.first.size - len(self.interactions)
+
+    @property
+    def singles(self) -> Features:
+        """The features that are no interactions."""
+        if not self.interactions:
+            return self
+        return replace(self, first=self.first[: self.n_single], interactions=())
+
+    def with_interactions(self, members: Sequence[tuple[int, ...]]) -> Features:
+        """Return the features that are no interactions, with interactions of `members` added."""
+        singles = self.singles
+        first = np.array([singles.first[some[0]] for some in members], dtype=np.int64)
+        return replace(singles, first=np.append(singles.first, first), interactions=tuple(members))
+
+    def members(self, feature: int) -> tuple[int, ...]:
+        """Features that one feature consists of: itself, or the members of an interaction."""
+        place = feature - self.n_single
+        return (feature,) if place < 0 else self.interactions[place]
+
     def name(self, feature: int) -> str:
         """Name of one feature."""
+        if feature >= self.n_single:
+            return INTERACTION.join(map(self.name, self.members(feature)))
         if feature in self.joint:
             return self.joint[feature][0]
         return self.source.name(int(self.first[feature]))
 
     def columns_of(self, feature: int) -> IntArray:
         """Columns of one feature."""
+        if feature >= self.n_single:
+            return np.concatenate([self.columns_of(k) for k in self.members(feature)])
         return self.joint[feature][1] if feature in self.joint else self.first[[feature]]
 
     def kernel(self, feature: int) -> Kernel:
         """Kernel of one feature."""
+        if feature >= self.n_single:
+            members = self.members(feature)
+            return Interaction(
+                tuple(Member(self.kernel(k), self.columns_of(k).size) for k in members)
+            )
         return self.kernels[0 if self.which is None else int(self.which[feature])]
 
     def by_kernel(self, features: IntArray) -> Iterator[tuple[Kernel, IntArray]]:
         """Yield each kernel with the positions, among `features`, of its one-column features."""
         single = np.arange(features.size)
-        if self.joint:
-            single = np.flatnonzero(~np.isin(features, list(self.joint)))
+        if self.joint or self.interactions:
+            joint = np.isin(features, list(self.joint)) | (features >= self.n_single)
+            single = np.flatnonzero(~joint)
         if self.which is None or len(self.kernels) == 1:
             yield self.kernels[0], single
             return
@@ -158,10 +197,16 @@ class Features:
             columns = self.columns_of(feature)
             self.check_values(self.source.block(columns).T, columns)
 
+    @property
+    def numbers(self) -> IntArray:
+        """Number of each feature outside: its first column; interactions follow the columns."""
+        own = self.first[: self.n_single]
+        return np.append(own, self.source.n_features + np.arange(len(self.interactions)))
+
     def on_columns(self, values: Any, fill: Any) -> Any:
         """Copy the value of each feature to its columns; columns of no feature get `fill`."""
         out = np.full(self.source.n_features, fill, dtype=np.asarray(values).dtype)
-        out[self.first] = values
+        out[self.first[: self.n_single]] = values[: self.n_single]
         for feature, (_, columns) in self.joint.items():
             out[columns] = values[feature]
         return out
@@ -200,11 +245,39 @@ class Features:
         values = self.source.block(columns).T
         self.check_values(values, columns)
         known = fill_missing(values) if self.least_observed else None
+        kernel = self.kernel(feature)
         # a sample is missing if any of its columns is
         seen = np.ones(self.n_samples, dtype=bool)
         if known is not None:
             seen = np.asarray(np.all(known, axis=0))
-        return self._one(values, seen, self.kernel(feature))
+        if isinstance(kernel, Interaction) and known is not None:
+            return self._interaction(values, known, seen, kernel)
+        return self._one(values, seen, kernel)
+
+    def _interaction(
+        self, values: FloatArray, known: BoolArray, seen: BoolArray, kernel: Interaction
+    ) -> Scaled:
+        """Scale an interaction that is observed on some samples, each member on its own ones."""
+        owns = [
+            self._one(part, np.asarray(np.all(there, axis=0)), one.kernel)
+            for one, part, there in zip(
+                kernel.members, kernel.parts(values), kernel.parts(known), strict=True
+            )
+        ]
+        members = tuple(
+            replace(one, shares=own.samples.shares[0], observed=own.observed)
+            for one, own in zip(kernel.members, owns, strict=True)
+        )
+        scaling = Scaling(
+            np.concatenate([own.scaling.shift for own in owns]),
+            np.concatenate([own.scaling.factor for own in owns]),
+        )
+        samples = self.samples.only(seen)
+        enough = np.count_nonzero(seen) >= max(1, self.least_observed)
+        return Scaled(
+            values, scaling, Interaction(members), samples, samples.total / self.samples.total,
+            bool(enough) and all(own.varies for own in owns),
+        )  # fmt: skip
 
     def _one(self, values: FloatArray, seen: BoolArray, kernel: Kernel) -> Scaled:
         """Scale one feature (q, n) that is observed on some samples."""

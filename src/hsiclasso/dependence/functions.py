@@ -14,6 +14,7 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.dependence.products import FactorProducts
 from hsiclasso.dependence.relate import Problem, Progress
+from hsiclasso.dependence.running import Threads
 from hsiclasso.kernels import Factor
 from hsiclasso.targets.matrix import FactoredTarget
 from hsiclasso.targets.split import dense_rows
@@ -22,6 +23,8 @@ __all__ = ["FeatureFunctions"]
 
 #: Number of samples from which rows of many features would take too much memory.
 _LONG = 5000
+#: Features whose rows are made at once.
+_AT_ONCE = 16
 
 
 class FeatureFunctions:
@@ -46,6 +49,7 @@ class FeatureFunctions:
         self._progress = progress
         n_threads = problem.columns.budget.n_threads
         self._products = FactorProducts(problem.columns, problem.measure, n_threads)
+        self._threads = Threads(n_threads)
 
     def factors(self, features: IntArray) -> list[FloatArray]:
         """Return the rows (r, n) of some features."""
@@ -64,17 +68,28 @@ class FeatureFunctions:
         samples, by relating their columns again, because long rows take too much memory.
         """
         squares, features = self._problem.relevance, self._problem.features
-        plain = not features.joint and len(features.kernels) == 1 and not features.least_observed
+        plain = not (features.joint or features.interactions or features.least_observed)
+        plain &= len(features.kernels) == 1
         if some is not None and (residual.shape[1] < _LONG or not plain):
-            products = [np.square(rows @ residual.T).sum() for rows in self.factors(some)]
-            squares = np.array(products, dtype=np.float64)
+            squares = self._squares(residual, some)
         elif some is not None:
             squares = self._problem.relate_some(_target(residual), some)
         elif residual is not self.target:
             # other options may lead to another residual: a checkpoint tells them apart
             stage = f"correlation with {hash_of(residual)}"
             squares = self._problem.scan(_target(residual), stage, self._progress)
+            pairs = np.arange(features.n_single, features.n_features)
+            squares = np.append(squares, self._squares(residual, pairs))
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+    def _squares(self, residual: FloatArray, some: IntArray) -> FloatArray:
+        """Return the same for some features, squared, by their rows."""
+
+        def energies(part: IntArray) -> list[float]:
+            return [float(np.square(rows @ residual.T).sum()) for rows in self.factors(part)]
+
+        parts = np.split(some, range(_AT_ONCE, some.size, _AT_ONCE))
+        return np.concatenate([np.array(found) for found in self._threads.map(energies, parts)])
 
 
 def _target(residual: FloatArray) -> FactoredTarget:

@@ -22,6 +22,8 @@ __all__ = ["FactorProducts", "ScaledColumns"]
 _CACHE_BYTES = 32 * 2**20
 #: With many short columns, the least size is this number of bytes per column, at most doubled.
 _CACHE_PER_COLUMN = 6400
+#: Rows of a long factor of an interaction. All interactions are asked for again and again.
+_ROWS_OF_PRODUCT = 128
 #: Least size of the scaled columns that are kept, in bytes. Up to what the budget allows, it is an
 #: eighth of the size of the table.
 _COLUMN_BYTES = 32 * 2**20
@@ -102,7 +104,9 @@ class FactorProducts:
         least = int(np.clip(_CACHE_PER_COLUMN * features.n_features, least, 2 * least))
         least = min(least, most)
         self._least_bytes = least
-        self._free_bytes = int(np.clip(features.source.n_stored, least, most)) - least
+        wanted = features.source.n_stored
+        wanted += _ROWS_OF_PRODUCT * 8 * features.n_samples * len(features.interactions)
+        self._free_bytes = int(np.clip(wanted, least, most)) - least
         self._cached_bytes = 0
         self._norm2: dict[int, float] = {}
         #: Largest bound on the relative error of a Gram matrix so far.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +44,8 @@ Progress = Callable[[str, int, int], None]
 NEIGHBOURS_AT_ONCE = 16
 #: Number of samples that are many, and rows of G to ask for together with fewer, and with more.
 _MANY_SAMPLES, _ROWS_OF_FEW, _ROWS_OF_MANY = 10_000, 16, 4
+#: Interactions whose matrices are made at once.
+_INTERACTIONS_AT_ONCE = 16
 #: Relative error of the matrices whose similarity is computed.
 _SIMILARITY_ERROR = 1e-4
 
@@ -198,15 +201,51 @@ class Problem:
         self.columns = ScaledColumns(features, budget)
         self._products = _products(features, measure)(self.columns, measure, budget.n_threads)
         self._entries = Entries(features.n_features)
+        self._n_sharpened = 0
         self._sharpen(self._largest(n_exact), n_exact)
+
+    def with_interactions(
+        self, members: Sequence[tuple[int, ...]], bounds: FloatArray | None = None
+    ) -> Problem:
+        """Return the problem with interactions as further features, numbered after the others.
+
+        Parameters
+        ----------
+        members : sequence of tuple of int
+            Features that each of them joins; interactions of this problem are replaced.
+        bounds : ndarray of shape (m,), optional
+            Upper bounds on their relevance, which is made exact where a path asks for it. By
+            default it is made exact at once.
+        """
+        made, number = copy(self), len(members)
+        made.features = features = self.features.with_interactions(members)
+        d = features.n_single
+        upper = np.zeros(number) if bounds is None else bounds
+        made.linear = np.append(self.linear[:d], upper)
+        made.relevance = np.append(self.relevance[:d], upper)
+        made.exact = np.append(self.exact[:d], np.zeros(number, dtype=bool))
+        made.varies = np.append(self.varies[:d], np.ones(number, dtype=bool))
+        made.observed = np.append(self.observed[:d], np.full(number, features.n_samples))
+        made.columns = ScaledColumns(features, self._budget)
+        made._products = FactorProducts(made.columns, self.measure, self._budget.n_threads)
+        made._entries = Entries(features.n_features)
+        made._n_sharpened = 0
+        if bounds is None:
+            made._sharpen_all(np.arange(d, d + number))
+        return made
+
+    @property
+    def target(self) -> TargetMatrix:
+        """Matrix of the target."""
+        return self._pass.target
 
     def sharpen(self, wanted: IntArray) -> bool:
         """Make the relevance of some features exact; return whether any was only a bound."""
         bounded = wanted[~self.exact[wanted]]
         if not bounded.size:
             return False
-        # add as many as are exact already: a path that goes far is then solved only a few times
-        more = self._largest(int(np.count_nonzero(self.exact)))
+        # add as many as were made exact: a path that goes far is then solved only a few times
+        more = self._largest(self._n_sharpened)
         self._sharpen(np.union1d(bounded, more), 1)
         return True
 
@@ -223,19 +262,47 @@ class Problem:
         Then do the same with the largest bounds, `number` at a time, until the largest value is
         exact.
         """
-
-        def work(part: IntArray) -> PassResult:
-            return self._pass.relate_scaled(self.columns(part))
-
         while bounded.size:
-            parts = np.array_split(np.sort(bounded), -(-bounded.size // self._pass.width))
-            for part, result in zip(parts, self._threads.map(work, parts), strict=True):
-                self.relevance[part] = self.linear[part] = result.relevance[:, 0]
-                self._error = max(self._error, float(result.error.max()))
-                self.exact[part] = True
+            self._sharpen_all(bounded)
             if self.linear[self.exact].max() >= self.linear[~self.exact].max(initial=-np.inf):
                 return
             bounded = self._largest(number)
+
+    def _sharpen_all(self, bounded: IntArray) -> None:
+        """Replace the bounds of some features by their exact relevance."""
+        self._n_sharpened += bounded.size
+        n_single = self.features.n_single
+        singles, others = (np.sort(bounded[w]) for w in (bounded < n_single, bounded >= n_single))
+        for some, work, width in (
+            (singles, self._relate_singles, self._pass.width),
+            (others, self._relate_interactions, _INTERACTIONS_AT_ONCE),
+        ):
+            parts = np.array_split(some, -(-some.size // width)) if some.size else []
+            for part, result in zip(parts, self._threads.map(work, parts), strict=True):
+                self.relevance[part] = self.linear[part] = result.relevance[:, 0]
+                self._error = max(self._error, float(result.error.max()))
+                self.observed[part] = result.observed
+                self.varies[part] = result.varies
+                self.exact[part] = True
+
+    def _relate_singles(self, part: IntArray) -> PassResult:
+        return self._pass.relate_scaled(self.columns(part))
+
+    def _relate_interactions(self, part: IntArray) -> PassResult:
+        """Relate interactions by their matrices, which the path will need again."""
+        assert isinstance(self._products, FactorProducts)
+        matrices = self._products.matrices(part)
+        scaled = self.columns(part)
+        # dividing a Gram matrix by its norm has doubled the bound on its error
+        doubled = 2 if self.measure.normalised else 1
+        return PassResult(
+            np.array(
+                [[self.target.energy(one.rows)] for one in matrices if isinstance(one, Factor)]
+            ),
+            np.array([matrix.error / doubled for matrix in matrices]),
+            np.array([one.varies for one in scaled]),
+            np.array([np.count_nonzero(one.samples.shares) for one in scaled]),
+        )
 
     @property
     def error(self) -> float:
@@ -298,7 +365,8 @@ class Problem:
         for start in range(0, wanted.size, NEIGHBOURS_AT_ONCE):
             some = wanted[start : start + NEIGHBOURS_AT_ONCE]
             for k, row in zip(some.tolist(), self._similarity(some, progress).T, strict=True):
-                row[k] = -np.inf
+                if k < row.size:
+                    row[k] = -np.inf
                 # ties go to the feature that comes first
                 found = max(number, int(np.count_nonzero(row > least)))
                 near = np.argsort(-row, kind="stable")[: min(found, row.size - 1)]
@@ -309,7 +377,7 @@ class Problem:
         self, target: TargetMatrix, stage: str, progress: Progress | None = None
     ) -> FloatArray:
         """Return the relevance (d,) of every feature for another target, by one more pass."""
-        work = RelevancePass(self.features, target, self.measure)
+        work = RelevancePass(self.features.singles, target, self.measure)
         found, _ = scan(work, self._runner, progress, stage, 0, self._budget)
         return np.asarray(found.result.relevance[:, 0])
 
@@ -327,7 +395,7 @@ class Problem:
         """Return the similarity (d, w) of every feature with the wanted ones."""
         measure = self.measure.similarity()
         features = replace(
-            self.features, gram_error=max(_SIMILARITY_ERROR, self.features.gram_error)
+            self.features.singles, gram_error=max(_SIMILARITY_ERROR, self.features.gram_error)
         )
         matrices = features.matrices(self.scaled(wanted), measure)
         out = np.zeros((features.n_features, wanted.size))

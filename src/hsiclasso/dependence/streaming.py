@@ -8,10 +8,10 @@ a chunk is a value: who reads the chunks, and in which order, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -85,9 +85,12 @@ class StreamedPass:
         Sizes of a chunk and of the columns that are held.
     """
 
+    result_type: ClassVar[type[ChunkResult]] = ChunkResult
+
     def __init__(self, work: Pass, stage: str, n_exact: int, budget: Budget) -> None:
         self.stage = stage
-        self.screened = isinstance(work, ScreeningPass)
+        #: What results depend on, beside the table, the target and the settings.
+        self.variant = isinstance(work, ScreeningPass)
         self.features = work.features
         self._work = work
         self._chunk_bytes = budget.chunk
@@ -179,6 +182,25 @@ class StreamedPass:
     def _relate(self, own: Features) -> Screened:
         work = self._work.on(own)
         return Screened.together([Screened.of(work(block)) for block in work.blocks()])
+
+    @property
+    def known(self) -> float:
+        """What chunks that are related elsewhere should know."""
+        return self.least_held
+
+    def words(self, part: slice) -> str:
+        """Name a chunk, or several."""
+        first, last = (self.features.name(k) for k in (part.start, part.stop - 1))
+        return f"The chunk from feature {first!r} to {last!r}"
+
+    def several(self, parts: Sequence[slice], known: float) -> list[ChunkResult]:
+        """Relate chunks on a worker; return the columns that it and the client know to be good."""
+        results: list[ChunkResult] = []
+        for part in parts:
+            results.append(self.relate(part, self.load(part), max(self.least_held, known)))
+        # a worker carries out many tasks with the same pass, which remembers what was found
+        self.note(results, known)
+        return [result.above(self.least_held) for result in results]
 
     def note(self, found: Iterable[ChunkResult], least_held: float) -> None:
         """Raise `least_held` by what some chunks returned, and by what others know already."""

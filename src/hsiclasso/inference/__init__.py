@@ -6,6 +6,8 @@ from hsiclasso.inference.gaussian_knockoffs import KnockoffModel
 from hsiclasso.inference.knockoff_result import KnockoffResult
 from hsiclasso.inference.knockoffs import KnockoffSelection
 from hsiclasso.inference.multiple import adjust
+from hsiclasso.inference.pair_result import FoundPairs, HSICPairScan
+from hsiclasso.inference.pair_tests import hsic_scan_pairs
 from hsiclasso.inference.permutation import permutation_p_value
 from hsiclasso.inference.post_selection import post_selection_test
 from hsiclasso.inference.post_selection_result import FeatureTest, PostSelectionResult
@@ -25,6 +27,8 @@ __all__ = [
     "ControlledSelection",
     "FeatureTest",
     "FoundFeatures",
+    "FoundPairs",
+    "HSICPairScan",
     "HSICScan",
     "HSICTest",
     "KnockoffModel",
@@ -41,6 +45,7 @@ __all__ = [
     "TestedFeature",
     "adjust",
     "hsic_scan",
+    "hsic_scan_pairs",
     "hsic_test",
     "permutation_moments",
     "permutation_p_value",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
 
 from hsiclasso._checks import (
@@ -18,22 +19,27 @@ from hsiclasso._checks import (
     is_number,
 )
 from hsiclasso._types import FloatArray
-from hsiclasso.data import as_dataset
+from hsiclasso.data import Source, as_dataset
 from hsiclasso.dependence import Progress
-from hsiclasso.errors import InvalidInputError
+from hsiclasso.errors import (
+    ConstantFeatureWarning,
+    FewerFeaturesWarning,
+    FewObservedWarning,
+    InvalidInputError,
+)
 from hsiclasso.inference.candidates import Candidates
 from hsiclasso.inference.multiple import adjust
+from hsiclasso.selectors.auto import candidates_of, check_testable
 from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso, LassoSelector
 from hsiclasso.selectors.pipeline import Selection, select
-from hsiclasso.selectors.result import SelectionResult
+from hsiclasso.selectors.prepare import check_options
+from hsiclasso.selectors.redundancy import check_redundancy
 from hsiclasso.selectors.summaries import CandidateTest, ErrorControl
 
-__all__ = ["ControlledSelection"]
+__all__ = ["ControlledSelection", "select_auto"]
 
 Method = Literal["bh", "by"]
 
-#: Candidates of a first path. There are twice as many next if more than half of them are found.
-_CANDIDATES = 10
 #: Fewest samples for each candidate: functions of many candidates can explain anything.
 _SAMPLES_EACH = 5
 
@@ -56,7 +62,8 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
     ----------
     selector : HSICLasso, NOCCOLasso or EmbeddingLasso, default=None
         Says what is compared and how; None is ``HSICLasso()``. Its numbers of features, penalty to
-        stop at, `max_redundancy` and `fill` are not used.
+        stop at, `max_redundancy` and `fill` are not used. With ``n_features_to_select="auto"`` it
+        does by itself what this class does with its defaults.
     level : float, default=0.1
         Bound on the false discovery rate, between 0 and 1.
     method : {"bh", "by"}, default="bh"
@@ -143,48 +150,79 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         -------
         self
         """
-        selector = self._check()
         data = as_dataset(X, y)
-        _check_weights(data.weights)
-        number = min(self.n_candidates or _CANDIDATES, data.source.n_features)
-        while True:
-            selector.set_params(n_features_to_select=number)
-            selection = select(
-                selector, data.source, data.y, sample_weight=data.weights, covariates=covariates,
-                progress=progress,
-            )  # fmt: skip
-            control = self._control(selection, progress)
-            wanted = min(2 * number, data.source.n_features, control.n_samples // _SAMPLES_EACH)
-            n_found = sum(test.found for test in control.candidates)
-            more = self.n_candidates is None and 2 * n_found > number and wanted > number
-            if not more or len(control.candidates) < number:
-                break
-            number = wanted
+        selector, candidates, found = self._select(
+            data.source, data.y, sample_weight=data.weights, covariates=covariates,
+            progress=progress,
+        )  # fmt: skip
         selector._set_names(X, data.source)
-        selector._keep(selection)
+        selector._keep(candidates)
         self.selector_ = selector
         self._set_names(X, data.source)
-        self._keep(selection, control)
+        self._keep(found)
         return self
 
+    def _select(
+        self,
+        source: Source,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        covariates: Any = None,
+        progress: Progress | None = None,
+    ) -> tuple[LassoSelector, Selection, Selection]:
+        """Return the selector of the candidates, the candidates, and those that are found.
+
+        Parameters
+        ----------
+        source, y, sample_weight, covariates, progress
+            As in `hsiclasso.selectors.pipeline.select`; weights are 0 or 1.
+        """
+        made = self._check()
+        _check_weights(sample_weight)
+        number = self.n_candidates
+        if number is not None:
+            number = min(number, source.n_features)
+        told: list[type[Warning]] = [FewerFeaturesWarning]  # nobody asked for this number
+        while True:
+            selector = candidates_of(made, number, self.max_redundancy)
+            with warnings.catch_warnings():
+                for kind in told:
+                    warnings.simplefilter("ignore", kind)
+                candidates = select(
+                    selector, source, y, sample_weight=sample_weight, covariates=covariates,
+                    progress=progress,
+                )  # fmt: skip
+            control = self._control(candidates, progress)
+            number = self._more(candidates, control)
+            if number is None:
+                return selector, candidates, _found_only(candidates, control)
+            told = [FewerFeaturesWarning, ConstantFeatureWarning, FewObservedWarning]
+
+    def _more(self, candidates: Selection, control: ErrorControl) -> int | None:
+        """Return how many candidates are tried next; None if these are enough."""
+        asked, tests = candidates.inputs.goal.n_features or 0, control.candidates
+        available = int(np.isfinite(candidates.inputs.penalty.penalty.weights).sum())
+        wanted = min(2 * asked, available, control.n_samples // _SAMPLES_EACH)
+        enough = 2 * sum(test.found for test in tests) <= asked or len(tests) < asked
+        return None if self.n_candidates is not None or enough or wanted <= asked else wanted
+
     def _check(self) -> LassoSelector:
-        """Check the parameters; return the selector as it is used."""
+        """Check the parameters; return the selector that they are about."""
         check_level(self.level)
         check_choice("method", self.method, get_args(Method))
         check_count("n_candidates", self.n_candidates, least=1)
         check_whole("n_draws", self.n_draws, least=99)
         check_random_state(self.random_state)
+        check_redundancy(self.max_redundancy)
         made = HSICLasso() if self.selector is None else self.selector
         if not isinstance(made, LassoSelector):
             raise InvalidInputError(
                 f"selector={made!r} has no path of candidates: pass an HSICLasso, NOCCOLasso or "
                 "EmbeddingLasso; StabilitySelection serves any selector."
             )
-        used = {"alpha": None, "max_redundancy": self.max_redundancy}
-        if "fill" in made.get_params(deep=False):
-            used["fill"] = False
-        selector: LassoSelector = clone(made).set_params(**used)
-        return selector
+        check_testable(made, type(self).__name__)
+        return made
 
     def _control(self, selection: Selection, progress: Progress | None) -> ErrorControl:
         """Test the candidates."""
@@ -210,21 +248,17 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         )
         return ErrorControl(self.level, self.method, n_tests, candidates.samples.n, tests)
 
-    def _keep(self, selection: Selection, control: ErrorControl) -> None:
+    def _keep(self, found: Selection) -> None:
         """Set the attributes."""
-        tests = control.candidates
-        found = np.array([test.found for test in tests], dtype=bool)
-        self.selected_ = self.selector_._columns(selection.selected[found])
-        p_values, q_values = np.ones((2, selection.features.n_features))
-        p_values[selection.selected] = [test.p_value for test in tests]
-        q_values[selection.selected] = [test.q_value for test in tests]
-        self.p_values_: FloatArray = selection.features.on_columns(p_values, 1.0)
-        self.q_values_: FloatArray = selection.features.on_columns(q_values, 1.0)
-        wanted = np.zeros(selection.features.n_features)
-        wanted[selection.selected[found]] = selection.coefficients[selection.selected[found]]
-        self.coef_: FloatArray = selection.features.on_columns(wanted, 0.0)
+        features = found.features
+        assert found.tested is not None
+        p_values, q_values = (features.on_columns(values, 1.0) for values in found.tested)
+        self.selected_ = self.selector_._columns(found.selected)
+        self.p_values_: FloatArray = p_values
+        self.q_values_: FloatArray = q_values
+        self.coef_: FloatArray = features.on_columns(found.coefficients, 0.0)
         self.relevance_: FloatArray = self.selector_.relevance_
-        self.result_ = _found_only(selection.result, control)
+        self.result_ = found.result
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,33 +275,63 @@ def check_level(level: Any) -> None:
         )
 
 
+def select_auto(
+    options: LassoSelector,
+    source: Source,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    covariates: Any = None,
+    progress: Progress | None = None,
+) -> Selection:
+    """Select as ``n_features_to_select="auto"`` asks for: as `ControlledSelection` does by default.
+
+    Parameters
+    ----------
+    options : HSICLasso, NOCCOLasso or EmbeddingLasso
+        Its `max_redundancy` counts if it is a number.
+    source, y, sample_weight, covariates, progress
+        As in `hsiclasso.selectors.pipeline.select`; weights are 0 or 1.
+
+    Returns
+    -------
+    Selection
+        The features that are found; the path is that of the candidates.
+    """
+    check_options(options)
+    tests = ControlledSelection(
+        options, max_redundancy=options.max_redundancy, n_jobs=options.n_jobs
+    )
+    return tests._select(
+        source, y, sample_weight=sample_weight, covariates=covariates, progress=progress
+    )[2]
+
+
 def _check_weights(weights: Any) -> None:
     if weights is not None and not np.isin(np.asarray(weights), (0, 1)).all():
         raise InvalidInputError(
-            "The file has weights of samples other than 0 and 1, but the tests exchange samples: "
-            "leave the weights out, or select without error control."
+            "sample_weight has values other than 0 and 1, but the tests exchange samples: leave "
+            "the weights out, or select without error control."
         )
 
 
-def _found_only(result: SelectionResult, control: ErrorControl) -> SelectionResult:
-    """Return the part of a result that is found, with p- and q-values."""
+def _found_only(candidates: Selection, control: ErrorControl) -> Selection:
+    """Return the selection of the candidates that are found, with p- and q-values."""
     tests = control.candidates
-    which = [i for i, test in enumerate(tests) if test.found]
+    places = np.flatnonzero([test.found for test in tests])
+    found = candidates.only(places)
+    values = np.ones((2, candidates.features.n_features))
+    values[:, candidates.selected] = np.array([[t.p_value, t.q_value] for t in tests]).T
     features = tuple(
-        replace(result.features[i], p_value=tests[i].p_value, q_value=tests[i].q_value)
-        for i in which
+        replace(feature, p_value=tests[i].p_value, q_value=tests[i].q_value)
+        for i, feature in zip(places.tolist(), found.result.features, strict=True)
     )
     name = "Benjamini-Hochberg" if control.method == "bh" else "Benjamini-Yekutieli"
-    count = f"{len(which)} of {len(tests)} candidates" if which else "Nothing"
+    count = f"{places.size} of {len(tests)} candidates" if places.size else "Nothing"
     message = (
         f"{count} found at a false discovery rate of {control.level:g} among {control.n_tests} "
         f"features ({name})."
     )
-    return replace(
-        result,
-        features=features,
-        clusters=tuple(result.clusters[i] for i in which if result.clusters),
-        functions=tuple(result.functions[i] for i in which if result.functions),
-        solution=replace(result.solution, message=message, n_requested=None),
-        error_control=control,
-    )
+    solution = replace(found.result.solution, message=message, n_requested=None)
+    result = replace(found.result, features=features, solution=solution, error_control=control)
+    return replace(found, result=result, tested=values)

@@ -29,8 +29,9 @@ from hsiclasso.errors import (
 from hsiclasso.inference.gaussian_knockoffs import KnockoffModel, Method, shrunk_correlation
 from hsiclasso.inference.knockoff_filter import average_e_values, e_bh
 from hsiclasso.inference.knockoff_result import KnockoffResult, ranked
-from hsiclasso.inference.symmetric import check_symmetric
+from hsiclasso.inference.symmetric import check_single, check_symmetric
 from hsiclasso.selectors import AlphaRatio, HSICLasso
+from hsiclasso.selectors.auto import refuse_auto
 from hsiclasso.selectors.estimators import ColumnSelector, LassoSelector
 from hsiclasso.targets.values import transformed
 
@@ -236,7 +237,9 @@ def _checked_selector(given: Any) -> LassoSelector:
             f"selector={selector!r} is no selector with a path: pass HSICLasso, NOCCOLasso or "
             "EmbeddingLasso."
         )
+    refuse_auto(selector, "knockoffs are tests of their own")
     check_symmetric(selector)
+    check_single(selector)
     if getattr(selector.resources, "checkpoint", None) is not None:
         raise InvalidInputError(
             "selector has a checkpoint, which is for one table, but each draw of knockoffs makes "

@@ -29,10 +29,11 @@ from hsiclasso.inference.hsic_estimates import (
 )
 from hsiclasso.inference.post_selection_result import FeatureTest, PostSelectionResult
 from hsiclasso.inference.selective_lasso import Line, selected_by_lasso
-from hsiclasso.inference.symmetric import check_symmetric
+from hsiclasso.inference.symmetric import check_single, check_symmetric
 from hsiclasso.inference.truncated import confidence_interval, survival
 from hsiclasso.kernels import HSIC, Kernel, Samples, as_measure
 from hsiclasso.selectors import HSICLasso
+from hsiclasso.selectors.auto import refuse_auto
 from hsiclasso.selectors.kernel import learn_kernel
 from hsiclasso.selectors.penalties import as_penalty
 from hsiclasso.selectors.pipeline import select
@@ -244,7 +245,9 @@ def _checked(given: Any) -> HSICLasso:
             f"selector={selector!r}, but the test is of HSIC Lasso: pass HSICLasso(m), with "
             "measure='hsic'."
         )
+    refuse_auto(selector, "the test is of a plain lasso")
     check_symmetric(selector)
+    check_single(selector)
     penalty = as_penalty(selector.penalty)
     if penalty.get_params() != as_penalty("lasso").get_params() or selector.alpha is not None:
         raise InvalidInputError(
@@ -278,7 +281,7 @@ def _first_part(
         warnings.simplefilter("ignore", FewerFeaturesWarning)
         found = select(selector, first, np.asarray(y)[parts[0]])
     problem = found.problem
-    wanted = selector.n_features_to_select or found.selected.size
+    wanted = int(selector.n_features_to_select or found.selected.size)
     p = min(options.n_screened or 2 * wanted, int(np.count_nonzero(problem.varies)))
     columns = np.sort(np.argsort(-problem.relevance, kind="stable")[:p])
     M = problem.block(columns, columns) / first.n_samples**2

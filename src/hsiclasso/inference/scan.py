@@ -26,7 +26,15 @@ from hsiclasso.selectors.prepare import Inputs, check_options, prepare
 from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import DENSE, FactoredTarget, together
 
-__all__ = ["ScanOptions", "check_scan", "hsic_scan", "hsic_test", "scan_table"]
+__all__ = [
+    "ScanOptions",
+    "check_scan",
+    "hsic_scan",
+    "hsic_test",
+    "prepared_scan",
+    "scan_table",
+    "scan_target",
+]
 
 #: Orders of the target that are compared with the features in one pass, and the most numbers of
 #: their rows that are kept in memory.
@@ -168,9 +176,9 @@ def hsic_test(x: Any, y: Any, *, kernel: Any = "auto", target: Any = "auto") -> 
 
 def scan_table(options: ScanOptions, data: Dataset, progress: Progress | None = None) -> HSICScan:
     """Test every feature of a table, as `hsic_scan` does."""
-    inputs = _prepared(options, data)
+    inputs = prepared_scan(options, data)
     with single_threaded_blas():
-        target = _factored(inputs)
+        target = scan_target(inputs)
         work = NullPass(inputs.features, target)
         found, _ = scan(work, inputs.runner, progress, "test", 0, inputs.budget)
         result = found.result
@@ -225,7 +233,7 @@ def _selector(options: ScanOptions) -> HSICLasso:
     return HSICLasso(**{name: getattr(options, name) for name in names})
 
 
-def _prepared(options: ScanOptions, data: Dataset) -> Inputs:
+def prepared_scan(options: ScanOptions, data: Dataset) -> Inputs:
     """Check everything, before any long work."""
     check_scan(options)
     if data.weights is not None:
@@ -251,7 +259,7 @@ def _prepared(options: ScanOptions, data: Dataset) -> Inputs:
     return replace(inputs, features=features)
 
 
-def _factored(inputs: Inputs) -> FactoredTarget:
+def scan_target(inputs: Inputs) -> FactoredTarget:
     """Return the target's matrix as rows, of normal scores if a real target leaves it open."""
     features = inputs.features
     target = inputs.target.data.matrix(

@@ -17,6 +17,7 @@ from hsiclasso.dependence.halves import (
     relate_halves,
 )
 from hsiclasso.selectors import HSICLasso
+from hsiclasso.selectors.auto import is_auto
 from hsiclasso.selectors.pipeline import target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
 from hsiclasso.selectors.resources import as_resources
@@ -68,7 +69,7 @@ def shared_picks(
     """
     if not isinstance(selector, HSICLasso) or any(v is not None for v in params.values()):
         return None
-    if not _fits(selector, source, len(parts)):
+    if is_auto(selector) or not _fits(selector, source, len(parts)):
         return None
     options = selector.get_params(deep=False) | {"n_jobs": n_jobs}
     inputs = prepare(HSICLasso(**options), source, y)

@@ -38,7 +38,9 @@ from hsiclasso.inference.stability_result import (
     StableFeature,
     is_stable,
 )
+from hsiclasso.inference.symmetric import check_single
 from hsiclasso.selectors import HSICLasso, Resources
+from hsiclasso.selectors.auto import is_auto
 from hsiclasso.selectors.estimators import ColumnSelector, LassoSelector
 from hsiclasso.selectors.resources import as_resources
 from hsiclasso.targets import Affinity, Classes, Graph, Prepared, Values, as_target
@@ -72,7 +74,7 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
     n_features : int, default=None
         Features that the selector is to select on each half-sample. None follows from the other
         two, or is the selector's own number, or 20 (a quarter of the features if there are fewer
-        than 80). Of a selector that takes no number it is counted.
+        than 80). Of a selector that takes no number, or finds it (``"auto"``), it is counted.
     threshold : float, default=None
         Share of the half-samples that must select a cluster. None follows from the other two, or is
         0.75.
@@ -228,6 +230,8 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         """Raise if a parameter breaks its rule; return the selector."""
         selector = HSICLasso() if self.selector is None else self.selector
         check_selects(selector)
+        if isinstance(selector, LassoSelector):
+            check_single(selector)
         check_whole("n_pairs", self.n_pairs, least=2)
         check_choice("sampling", self.sampling, _SAMPLINGS)
         check_choice("bound", self.bound, _BOUNDS)
@@ -262,7 +266,8 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         from_both = threshold is not None and expected is not None
         if n_features is None and not from_both:
             n_features = own_size(selector)
-            if n_features is None and "n_features_to_select" in selector.get_params(deep=False):
+            takes_number = "n_features_to_select" in selector.get_params(deep=False)
+            if n_features is None and takes_number and not is_auto(selector):
                 n_features = min(_MOST_FEATURES, max(1, n_total // _SHARE))
             if n_features is None:
                 return selector, None  # it is counted

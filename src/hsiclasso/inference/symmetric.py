@@ -1,4 +1,4 @@
-"""Selectors that treat all columns alike."""
+"""Selectors that treat all columns alike, and that select columns one by one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.estimators import LassoSelector
 from hsiclasso.selectors.penalties import as_penalty
 
-__all__ = ["check_symmetric"]
+__all__ = ["check_single", "check_symmetric"]
 
 #: Options that treat some columns unlike others, or refer to them by name.
 _BY_COLUMN = ("keep", "exclude", "joint", "covariates")
@@ -25,4 +25,14 @@ def check_symmetric(selector: LassoSelector) -> None:
         raise InvalidInputError(
             f"selector has {', '.join(found)} for some of the columns, but all must be treated "
             "alike here: leave it out, and drop the columns that you do not want from the table."
+        )
+
+
+def check_single(selector: LassoSelector) -> None:
+    """Raise if a selector may select interactions, which have no column of their own."""
+    interactions = selector.get_params(deep=False).get("interactions")
+    if interactions is not None:
+        raise InvalidInputError(
+            f"selector has interactions={interactions!r}, but only single features are judged "
+            "here: leave it out; hsic_scan_pairs gives p- and q-values of pairs."
         )

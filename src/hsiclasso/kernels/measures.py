@@ -61,6 +61,9 @@ class Measure(Option):
     transform : str or None
         Transform of a real target if the user leaves it to the measure; ``"tails"`` are normal
         scores if its tails are heavy.
+    pair_weight : float
+        Penalty of a pair of features, relative to single ones, if the user leaves it to the
+        measure. It was found by simulation (`experiments.interactions`).
     """
 
     name: ClassVar[str]
@@ -68,6 +71,7 @@ class Measure(Option):
     normalised: ClassVar[bool] = False
     regularisation: float = 0.0
     transform: ClassVar[str | None] = None
+    pair_weight: ClassVar[float] = 1.0
 
     def suited(self, *, to_labels: bool) -> Measure:
         """Return the measure for a target of labels, or for another target."""
@@ -140,6 +144,7 @@ class HSIC(Measure):
 
     name = "hsic"
     title = "HSIC Lasso"
+    pair_weight = 0.55
 
     def of_target(self) -> Measure:
         """Return HSIC of normal scores if the target's tails are heavy."""
@@ -151,6 +156,7 @@ class NHSIC(Measure):
 
     name = "nhsic"
     title = "normalised HSIC Lasso"
+    pair_weight = 1.9
     normalised = True
 
     def of_target(self) -> Measure:
@@ -186,6 +192,7 @@ class NOCCO(Measure):
 
     name = "nocco"
     title = "NOCCO Lasso"
+    pair_weight = 2.0
 
     def __init__(self, epsilon: float = 1e-3) -> None:
         self.epsilon = epsilon
@@ -240,6 +247,7 @@ class Embedding(NOCCO):
 
     name = "embedding"
     title = "Embedding Lasso"
+    pair_weight = 1.0
     transform = "normal"
 
     epsilon: Any

@@ -6,9 +6,11 @@ Figures are objects of their own: nothing here touches pyplot or any other globa
 from hsiclasso.plots.files import FIGURE_SUFFIXES
 from hsiclasso.plots.functions import plot_functions
 from hsiclasso.plots.inference import plot_candidates, plot_clusters, plot_stability
+from hsiclasso.plots.pairs import plot_pair
 from hsiclasso.plots.path import plot_path
 from hsiclasso.plots.ranks import plot_ranks, save_ranks
 from hsiclasso.plots.selection import draw_result, plot_comparison, plot_selection, save_figure
+from hsiclasso.plots.surfaces import plot_surface
 
 __all__ = [
     "FIGURE_SUFFIXES",
@@ -17,10 +19,12 @@ __all__ = [
     "plot_clusters",
     "plot_comparison",
     "plot_functions",
+    "plot_pair",
     "plot_path",
     "plot_ranks",
     "plot_selection",
     "plot_stability",
+    "plot_surface",
     "save_figure",
     "save_ranks",
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hsiclasso.dependence.features import INTERACTION
 from hsiclasso.errors import require
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ BAR = LINES[0]
 QUIET, INK, _RULE = "#C4C4C4", "#333333", "#E6E6E6"
 #: Sizes of letters, in points.
 TEXT, SMALL = 10, 9
+#: Fewest letters of the name of a member of an interaction.
+_LEAST_NAME = 3
 #: Every figure has room for this many rows; bars are closer if there are more than the second.
 FEW, _MANY = 8, 25
 
@@ -117,6 +120,22 @@ def empty(ax: Axes) -> Axes:
 
 
 def shorten(name: str, most: int = 28) -> str:
-    """Cut the middle out of a long name."""
-    head = (most - 1) // 2
-    return name if len(name) <= most else f"{name[:head]}…{name[head + 1 - most :]}"
+    """Cut the middle out of a long name; of an interaction, out of its members' names.
+
+    Examples
+    --------
+    >>> shorten("a_rather_long_name", 9), shorten("a_rather_long_name & x7", 14)
+    ('a_ra…name', 'a_ra…name & x7')
+    """
+    if len(name) <= most:
+        return name
+    parts = name.split(INTERACTION)
+    room = most - len(INTERACTION) * (len(parts) - 1)
+    if len(parts) == 1 or room < _LEAST_NAME * len(parts):
+        head = (most - 1) // 2
+        return f"{name[:head]}…{name[head + 1 - most :]}"
+    short = list(parts)
+    for done, place in enumerate(sorted(range(len(parts)), key=lambda i: len(parts[i]))):
+        short[place] = shorten(parts[place], room // (len(parts) - done))
+        room -= len(short[place])
+    return INTERACTION.join(short)

@@ -1,4 +1,4 @@
-"""The shape of each dependence: the fitted function of every selected feature."""
+"""The shape of each dependence: the fitted functions of all selected features and pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.plots import drawing
 from hsiclasso.plots.drawing import INK, LINES, SMALL, TEXT
-from hsiclasso.selectors.result import FeatureFunction
+from hsiclasso.plots.surfaces import draw_surface, largest_value, tidy_bar, widest_output
+from hsiclasso.selectors.result import FeatureFunction, PairFunction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,24 +21,27 @@ __all__ = ["functions_height", "plot_functions"]
 
 #: Panels of a row, and the most that are drawn.
 _ACROSS, _MOST = 5, 20
-#: Height of a row of panels, and of what is above them, in inches.
-_ROW, _ABOVE = 2.1, 0.6
+#: The same for surfaces.
+_SURFACES_ACROSS, _MOST_SURFACES = 4, 12
+#: Height of a row of panels, of a row of surfaces, and of what is above them, in inches.
+_ROW, _SURFACE_ROW, _ABOVE = 2.1, 2.7, 0.6
 #: Outputs that a panel shows: those in which the function varies most.
 _OUTPUTS = 6
 
 
 def plot_functions(
-    functions: Sequence[FeatureFunction], figure: Figure | SubFigure | None = None
+    functions: Sequence[FeatureFunction | PairFunction], figure: Figure | SubFigure | None = None
 ) -> Figure | SubFigure:
     """Draw the function of each feature in a panel of its own, on a common scale.
 
     A curve shows what the value of the feature adds to the prediction; labels and small integers
-    have dots. With several outputs or classes, a panel shows those that vary most.
+    have dots. With several outputs or classes, a panel shows those that vary most. Pairs of
+    features have surfaces, below the curves, of the output in which they vary most.
 
     Parameters
     ----------
-    functions : sequence of FeatureFunction
-        ``selector.functions_``; the first 20 are drawn.
+    functions : sequence of FeatureFunction and PairFunction
+        ``selector.functions_``; the first 20 curves and the first 12 surfaces are drawn.
     figure : matplotlib.figure.Figure, default=None
         Figure to draw on; by default a new one.
 
@@ -53,16 +57,50 @@ def plot_functions(
     >>> sum(ax.get_visible() for ax in figure.axes)
     4
     """
-    drawn = [function for function in functions if len(function.grid)][:_MOST]
-    if not drawn:
+    curves, surfaces = _drawn(functions)
+    if not curves and not surfaces:
         raise InvalidInputError(
             "functions is empty, or has joint features only, which have no curve: pass "
             "functions_ of a fitted EmbeddingLasso."
         )
+    if figure is None:
+        wide = max(2.6 * min(max(len(curves), 2), _ACROSS), 3.2 * len(surfaces) + 0.6)
+        figure = drawing.new_figure((min(wide, 2.6 * _ACROSS), functions_height(functions)))
+    if not surfaces:
+        return _draw_curves(curves, figure)
+    if not curves:
+        return _draw_surfaces(surfaces, figure)
+    heights = functions_height(curves), functions_height(surfaces)
+    parts: Any = figure.subfigures(2, 1, height_ratios=heights)
+    _draw_curves(curves, parts[0])
+    _draw_surfaces(surfaces, parts[1])
+    return figure
+
+
+def functions_height(functions: Sequence[FeatureFunction | PairFunction]) -> float:
+    """Height in inches of the panels of some functions; 0 if they have none."""
+    curves, surfaces = _drawn(functions)
+    height = _ABOVE + _ROW * -(-len(curves) // _ACROSS) if curves else 0.0
+    return height + (_ABOVE + _SURFACE_ROW * _n_rows(surfaces) if surfaces else 0.0)
+
+
+def _n_rows(surfaces: Sequence[PairFunction]) -> int:
+    return -(-len(surfaces) // _SURFACES_ACROSS)
+
+
+def _drawn(
+    functions: Sequence[FeatureFunction | PairFunction],
+) -> tuple[list[FeatureFunction], list[PairFunction]]:
+    """Return the curves and the surfaces that are drawn."""
+    curves = [one for one in functions if isinstance(one, FeatureFunction) and len(one.grid)]
+    surfaces = [one for one in functions if isinstance(one, PairFunction)]
+    return curves[:_MOST], surfaces[:_MOST_SURFACES]
+
+
+def _draw_curves(drawn: list[FeatureFunction], figure: Figure | SubFigure) -> Figure | SubFigure:
+    """Draw curves, which share their outputs and the scale of the prediction."""
     down = -(-len(drawn) // _ACROSS)
     across = -(-len(drawn) // down)
-    if figure is None:
-        figure = drawing.new_figure((2.6 * max(across, 2), functions_height(len(drawn))))
     panels = np.ravel(figure.subplots(down, across, sharey=True, squeeze=False))
     shown = _shown_outputs(drawn)
     for ax, function in zip(panels, drawn, strict=False):
@@ -80,9 +118,20 @@ def plot_functions(
     return figure
 
 
-def functions_height(n_functions: int) -> float:
-    """Height in inches of the panels of so many functions."""
-    return _ABOVE + _ROW * -(-min(n_functions, _MOST) // _ACROSS)
+def _draw_surfaces(drawn: list[PairFunction], figure: Figure | SubFigure) -> Figure | SubFigure:
+    """Draw surfaces, which share their output, their colours and one colour bar."""
+    down = _n_rows(drawn)
+    across = -(-len(drawn) // down)
+    panels = np.ravel(figure.subplots(down, across, squeeze=False))
+    output = widest_output(drawn)
+    limit = largest_value(drawn, output)
+    for ax, function in zip(panels, drawn, strict=False):
+        colours = draw_surface(ax, function, output, limit)
+    for ax in panels[len(drawn) :]:
+        ax.set_visible(False)
+    bar = figure.colorbar(colours, ax=panels.tolist(), aspect=20 * down)
+    tidy_bar(bar, f"added to {drawn[0].outputs[output]}", limit)
+    return figure
 
 
 def _shown_outputs(functions: Sequence[FeatureFunction]) -> list[int]:

@@ -32,8 +32,9 @@ def plot_path(
     path : SolutionPath
         ``selector.path_``.
     names : sequence or mapping of int to str, default=None
-        Names of the columns, by default ``x0, x1, ...``; with a mapping, columns that it does not
-        have are grey.
+        Names of the columns, by default ``x0, x1, ...``; columns that it does not have are grey.
+        Interactions have numbers after those of the columns, and no name of their own:
+        ``{feature.index: feature.name for feature in selector.result_.features}`` has them.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure.
     max_labels : int, default=10
@@ -60,7 +61,7 @@ def plot_path(
     solution = path.breakpoints[-1]
     order = np.lexsort((solution.indices, -np.abs(solution.weights)))
     heaviest = solution.indices[order].tolist()
-    labelled = [k for k in heaviest if not isinstance(names, Mapping) or k in names][:max_labels]
+    labelled = [k for k in heaviest if _is_named(names, k)][:max_labels]
     for k in path.entered.tolist():
         if k not in labelled:
             ax.plot(alphas, _present(weights[k]), color=QUIET, linewidth=1.0, zorder=2)
@@ -159,6 +160,12 @@ def _spread(heights: FloatArray, gap: float) -> FloatArray:
     spread = np.empty_like(heights)
     spread[order] = steps + isotonic_regression(heights[order] - steps, y_min=0.0, y_max=room)
     return spread
+
+
+def _is_named(names: Mapping[int, str] | Sequence[str] | None, column: int) -> bool:
+    if isinstance(names, Mapping):
+        return column in names
+    return names is None or column < len(names)
 
 
 def _name(names: Mapping[int, str] | Sequence[str] | None, column: int) -> str:

@@ -120,7 +120,9 @@ def plot_comparison(
 
 
 def draw_result(result: SelectionResult) -> Figure:
-    """Draw the selection and its path side by side, and below them its functions, if it has any.
+    """Draw the selection and its path side by side, and below them its curves and surfaces.
+
+    Only `EmbeddingLasso` has these.
 
     Parameters
     ----------
@@ -140,21 +142,23 @@ def draw_result(result: SelectionResult) -> Figure:
     'HSIC Lasso, target: real. 4 of 20 columns selected on 100 samples'
     """
     k, method, data = len(result.features), result.method, result.data
-    height, curves = drawing.figure_height(k), [f for f in result.functions if len(f.grid)]
-    below = functions_height(len(curves)) if curves else 0.0
+    height, below = drawing.figure_height(k), functions_height(result.functions)
     figure = drawing.new_figure((13.0, height + below))
     above: Any = figure
-    if curves:
+    if below:
         parts: Any = figure.subfigures(2, 1, height_ratios=(height, below))
         above = parts[0]
-        plot_functions(curves, parts[1])
+        plot_functions(result.functions, parts[1])
     left, right = above.subplots(1, 2, width_ratios=(1, 1.15))
     plot_selection(result, left)
     names = {feature.index: feature.name for feature in result.features}
     plot_path(result.path, names, right)
+    has_pairs = any(feature.members for feature in result.features)
+    found = f"{k} features selected from" if has_pairs else f"{k} of"
+    selected = "columns" if has_pairs else "columns selected"
     drawing.title(
         figure,
-        f"{method.name}, target: {method.target}. {k} of {data.n_columns:,} columns selected on "
+        f"{method.name}, target: {method.target}. {found} {data.n_columns:,} {selected} on "
         f"{data.n_samples:,} samples",
     )
     return figure

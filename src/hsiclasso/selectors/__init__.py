@@ -4,6 +4,7 @@ from hsiclasso.selectors.covariates import Covariates
 from hsiclasso.selectors.embedding_lasso import EmbeddingLasso
 from hsiclasso.selectors.estimators import HSICLasso, NOCCOLasso
 from hsiclasso.selectors.genes import select_genes
+from hsiclasso.selectors.interactions import Interactions
 from hsiclasso.selectors.kernel import SelectedKernel
 from hsiclasso.selectors.missing import Ignore
 from hsiclasso.selectors.penalties import ElasticNet, GroupLasso, Lasso
@@ -12,6 +13,7 @@ from hsiclasso.selectors.result import (
     Cluster,
     FeatureFunction,
     Member,
+    PairFunction,
     SelectedFeature,
     SelectionResult,
 )
@@ -27,9 +29,11 @@ __all__ = [
     "GroupLasso",
     "HSICLasso",
     "Ignore",
+    "Interactions",
     "Lasso",
     "Member",
     "NOCCOLasso",
+    "PairFunction",
     "Resources",
     "SelectedFeature",
     "SelectedKernel",

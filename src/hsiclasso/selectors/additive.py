@@ -12,7 +12,7 @@ coefficients. In terms of the features' rows :math:`\Phi` (:math:`\Phi^\top\Phi 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -53,8 +53,9 @@ class Ranking:
 
 
 def rank_functions(
-    features: IntArray, factors: list[Factor], target: FloatArray, kept: IntArray, wanted: int
-) -> Ranking:
+    features: IntArray, factors: list[Factor], target: FloatArray, kept: IntArray, wanted: int,
+    needed: Callable[[list[int]], set[int]] | None = None,
+) -> Ranking:  # fmt: skip
     r"""Fit functions of all features together, drop the least important, and rank the others.
 
     The fit is kernel ridge regression: :math:`W = H^{-1} Q F^\top` with
@@ -74,6 +75,8 @@ def rank_functions(
         Features that are never dropped.
     wanted : int
         Number of features that are left.
+    needed : callable, optional
+        Tells which features may not be dropped before others of those that are left.
     """
     rows = np.concatenate([np.zeros((0, target.shape[1])), *(factor.rows for factor in factors)])
     ends = np.cumsum([0, *(len(factor.rows) for factor in factors)])
@@ -85,6 +88,9 @@ def rank_functions(
     left, protected = list(range(len(own))), set(np.flatnonzero(np.isin(features, kept)).tolist())
     sizes, dropped = np.zeros(len(own)), []
 
+    def may_drop(i: int, needs: set[int]) -> bool:
+        return i not in protected and int(features[i]) not in needs
+
     def growth(i: int) -> float:
         part = weights[own[i]]
         return float(np.vdot(part, np.linalg.solve(inverse[np.ix_(own[i], own[i])], part)))
@@ -93,7 +99,8 @@ def rank_functions(
         if len(left) == wanted:  # from here on, dropping only ranks
             norms = np.square(weights).sum(axis=1) * energies
             sizes, protected = np.sqrt([norms[part].sum() for part in own]), set()
-        worst = min((i for i in left if i not in protected), key=growth)
+        needs = needed(features[left].tolist()) if needed is not None else set()
+        worst = min((i for i in left if may_drop(i, needs)), key=growth)
         left.remove(worst)
         dropped.append(worst)
         # the inverse of a part of a matrix, from that of the whole; dropped rows become zero

@@ -23,6 +23,7 @@ from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, as_source, check_finite, is_container
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.auto import refuse_auto
 from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.prepare import prepare
@@ -101,7 +102,8 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
     Parameters
     ----------
     selector : HSICLasso, NOCCOLasso or EmbeddingLasso, default=None
-        Selector; None is ``HSICLasso()``. Its `n_features_to_select` is not used.
+        Selector; None is ``HSICLasso()``. Its `n_features_to_select` is not used
+        and must not be ``"auto"``.
     estimator : estimator, default=None
         Estimator that is cross-validated; None is a support vector machine on standardised
         features, for classes or for a real target.
@@ -181,6 +183,7 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         self
         """
         selector = HSICLasso() if self.selector is None else self.selector
+        refuse_auto(selector, "HSICLassoCV finds it by cross-validation")
         if not is_container(X) and not hasattr(X, "__array__"):
             raise InvalidInputError(
                 f"X is a {type(X).__name__}, whose rows cannot be cut into folds: pass an array, a "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -26,7 +28,7 @@ from hsiclasso.selectors.result import (
 from hsiclasso.selectors.search import Goal, Solved
 from hsiclasso.solvers import SolutionPath, Status
 
-__all__ = ["describe", "find_similar", "warn_of_end", "warn_of_useless"]
+__all__ = ["describe", "find_similar", "only_some", "warn_of_end", "warn_of_useless"]
 
 #: Frames between a warning and the user's call of `fit`.
 _STACK = 4
@@ -75,8 +77,23 @@ def describe(
             gram_error=problem.error,
             n_requested=None if goal.criterion else goal.n_features,
         ),
-        path=path.renumbered(features.first, features.source.n_features),
+        path=path.renumbered(
+            features.numbers, features.source.n_features + len(features.interactions)
+        ),
         clusters=_clusters(problem, solved, similar, inputs.cap),
+    )
+
+
+def only_some(result: SelectionResult, places: IntArray) -> SelectionResult:
+    """Return what is told about some of the selected features; shares are those among them."""
+    chosen = [result.features[i] for i in places.tolist()]
+    total = sum(abs(feature.weight) for feature in chosen) or 1.0
+    return replace(
+        result,
+        features=tuple(replace(one, share=abs(one.weight) / total) for one in chosen),
+        groups=(),
+        clusters=tuple(result.clusters[i] for i in places.tolist()),
+        functions=(),
     )
 
 
@@ -84,7 +101,7 @@ def _selected_features(
     inputs: Inputs, problem: Problem, solved: Solved, similar: Similar, n_neighbors: int
 ) -> tuple[SelectedFeature, ...]:
     features, labels = inputs.features, inputs.penalty.labels
-    weights = solved.coefficients
+    weights, numbers = solved.coefficients, features.numbers
     total = float(np.abs(weights).sum()) or 1.0
 
     def origin(feature: int) -> Origin:
@@ -95,7 +112,7 @@ def _selected_features(
     return tuple(
         SelectedFeature(
             name=features.name(k),
-            index=int(features.first[k]),
+            index=int(numbers[k]),
             weight=float(weights[k]),
             share=abs(float(weights[k])) / total,
             relevance=float(problem.relevance[k]),
@@ -105,12 +122,26 @@ def _selected_features(
             ),
             origin=origin(k),
             group=None if labels is None else str(labels[k]),
+            members=_members(features, k),
             n_observed=int(problem.observed[k]),
             columns=tuple(features.source.name(int(j)) for j in features.columns_of(k)),
-            info={} if k in features.joint else features.source.column_info(int(features.first[k])),
+            info=_info(features, k),
         )
         for k, near in zip(solved.selected.tolist(), similar, strict=True)
     )
+
+
+def _members(features: Features, feature: int) -> tuple[str, ...]:
+    """Names of the features that an interaction joins."""
+    members = features.members(feature)
+    return tuple(map(features.name, members)) if len(members) > 1 else ()
+
+
+def _info(features: Features, feature: int) -> dict[str, Any]:
+    """Return what the table knows about the column of a feature that has one."""
+    if feature in features.joint or feature >= features.n_single:
+        return {}
+    return features.source.column_info(int(features.first[feature]))
 
 
 def _clusters(
@@ -122,8 +153,9 @@ def _clusters(
     the end, it belongs to the selected feature that is most similar to it, unless none is.
     """
     features, selected = problem.features, solved.selected.tolist()
+    numbers = features.numbers
     if cap >= 1:
-        return tuple(Cluster(features.name(k), int(features.first[k])) for k in selected)
+        return tuple(Cluster(features.name(k), int(numbers[k])) for k in selected)
     best = {
         one.feature: (one.similarity, one.representative)
         for one in solved.path.closed
@@ -142,10 +174,9 @@ def _clusters(
     return tuple(
         Cluster(
             features.name(k),
-            int(features.first[k]),
+            int(numbers[k]),
             tuple(
-                Member(features.name(j), int(features.first[j]), -value)
-                for value, j in sorted(members[k])
+                Member(features.name(j), int(numbers[j]), -value) for value, j in sorted(members[k])
             ),
         )
         for k in selected

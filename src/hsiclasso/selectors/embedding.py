@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,10 @@ from hsiclasso.dependence.functions import FeatureFunctions
 from hsiclasso.selectors.additive import AdditiveModel, fit_additive, rank_functions
 from hsiclasso.selectors.kernel import KernelTerm, SelectedKernel
 from hsiclasso.selectors.prepare import Inputs
-from hsiclasso.selectors.result import FeatureFunction, SelectedFeature
+from hsiclasso.selectors.result import FeatureFunction, PairFunction, SelectedFeature
 from hsiclasso.selectors.search import Solved
-from hsiclasso.solvers import Stop
-from hsiclasso.solvers.additive import solve_additive
+from hsiclasso.solvers import Penalty, Stop
+from hsiclasso.solvers.additive import AdditiveSolution, solve_additive
 from hsiclasso.targets import Prepared, Target, Values
 
 __all__ = ["FittedFunctions", "curves_of", "fit_model", "solve_embedding"]
@@ -26,8 +27,10 @@ __all__ = ["FittedFunctions", "curves_of", "fit_model", "solve_embedding"]
 #: share of the largest penalty, because functions follow the noise there. Then the least important
 #: features are dropped.
 _MORE, _LEAST_SHARE = 5, 0.03
-#: Points at which a function is evaluated for its curve.
-_GRID = 101
+#: Points at which a function is evaluated for its curve, and on each side of a surface.
+_GRID, _SIDE = 101, 31
+#: Labels on a side of a surface, and samples that are drawn on it.
+_MOST_LABELS, _DOTS = 30, 500
 #: A column with at most so many different values has its curve at these values.
 _FEW = 20
 
@@ -36,27 +39,43 @@ def solve_embedding(
     inputs: Inputs, functions: FeatureFunctions, report: Callable[[int], None]
 ) -> Solved:
     """Follow the path of the additive problem to the goal, and choose features."""
-    goal, penalty, kept = inputs.goal, inputs.penalty.penalty, inputs.penalty.kept
-    available, spare = int(np.isfinite(penalty.weights).sum()), 0
+    goal, kept, offer = inputs.goal, inputs.penalty.kept, inputs.offer
+    solution = _follow(inputs, functions, inputs.penalty.penalty, report)
+    features = np.union1d(solution.features, kept).astype(np.int64)
+    left = features.size if goal.n_features is None else min(features.size, goal.n_features)
+    needed = None if offer is None else partial(offer.needed, features=inputs.features)
+    ranking = rank_functions(
+        features, functions.matrices(features), functions.target, kept, left, needed
+    )
+    coefficients = np.zeros(functions.n_features)
+    coefficients[ranking.features] = ranking.sizes
+    nothing = np.zeros(0, dtype=np.int64)
+    return Solved(
+        solution.path, ranking.features, coefficients, nothing, features.size - left, functions
+    )
+
+
+def _follow(
+    inputs: Inputs, functions: FeatureFunctions, penalty: Penalty, report: Callable[[int], None]
+) -> AdditiveSolution:
+    """Follow the path to the goal; if it has interactions that it may not have, without them."""
+    goal, offer, spare = inputs.goal, inputs.offer, 0
     if goal.n_features is not None and not penalty.grouped:
-        spare = min(_MORE, available - goal.n_features)
-    stop = Stop(goal.n_features, goal.n_groups, goal.alpha or 0.0)
+        spare = min(_MORE, int(np.isfinite(penalty.weights).sum()) - goal.n_features)
     solution = solve_additive(
         functions,
         penalty,
-        stop,
+        Stop(goal.n_features, goal.n_groups, goal.alpha or 0.0),
         alpha_ratio=goal.alpha_ratio or 0.0,
         spare=(spare, _LEAST_SHARE),
         cap=inputs.cap,
         report=report,
     )
-    features = np.union1d(solution.features, kept).astype(np.int64)
-    left = features.size if goal.n_features is None else min(features.size, goal.n_features)
-    ranking = rank_functions(features, functions.matrices(features), functions.target, kept, left)
-    coefficients = np.zeros(functions.n_features)
-    coefficients[ranking.features] = ranking.sizes
-    nothing = np.zeros(0, dtype=np.int64)
-    return Solved(solution.path, ranking.features, coefficients, nothing, features.size - left)
+    if offer is not None:
+        refused = offer.refused(solution.path, inputs.features, inputs.penalty.kept)
+        if refused.size:
+            return _follow(inputs, functions, penalty.without(refused), report)
+    return solution
 
 
 @dataclass(frozen=True)
@@ -113,37 +132,66 @@ def _response(
 
 def curves_of(
     fitted: FittedFunctions, features: tuple[SelectedFeature, ...]
-) -> tuple[FeatureFunction, ...]:
+) -> tuple[FeatureFunction | PairFunction, ...]:
     """Evaluate the functions of the selected features on grids."""
-    made = []
+    curve, made = _Curves(fitted), []
     for i, (term, feature) in enumerate(zip(fitted.model.kernel.terms, features, strict=True)):
-        values, shown = _grid(term)
-        made.append(
-            FeatureFunction(
-                feature.name,
-                feature.index,
-                feature.share,
-                shown,
-                fitted.model.at(i, values).T,
-                fitted.outputs,
-                fitted.model.spreads[i],
-            )
-        )
+        is_pair = len(feature.members) == len(term.columns) == 2
+        made.append(curve.surface(i, feature) if is_pair else curve(i, feature))
     return tuple(made)
 
 
-def _grid(term: KernelTerm) -> tuple[FloatArray, Any]:
-    """Return values at which a curve is drawn, scaled (c, g), and in the column's unit (g,)."""
-    if len(term.columns) > 1:
-        return np.zeros((len(term.columns), 0)), np.zeros(0)
-    known = term.samples[0][~np.isnan(term.samples[0])]
-    values = np.unique(known)
-    if values.size > _FEW:
-        values = np.linspace(values[0], values[-1], _GRID)
-    if term.labels[0] is not None:
-        return values[None], np.array([term.labels[0][int(code)] for code in values], dtype=object)
-    if term.kernel.of_labels:
-        return values[None], values
-    shown = values * term.scaling.factor[0] + term.scaling.shift[0]
+@dataclass(frozen=True)
+class _Curves:
+    """Evaluates fitted functions on grids."""
+
+    fitted: FittedFunctions
+
+    def __call__(self, i: int, feature: SelectedFeature) -> FeatureFunction:
+        """Return the curve of a feature; one of several columns has none."""
+        model, term = self.fitted.model, self.fitted.model.kernel.terms[i]
+        if len(term.columns) > 1:
+            values, grid = np.zeros((len(term.columns), 0)), np.zeros(0)
+        else:
+            values = _grid(term, 0, _GRID)[None]
+            grid = _shown(term, 0, values[0])
+        return FeatureFunction(
+            feature.name, feature.index, feature.share, grid, model.at(i, values).T,
+            self.fitted.outputs, model.spreads[i],
+        )  # fmt: skip
+
+    def surface(self, i: int, feature: SelectedFeature) -> PairFunction:
+        """Return the surface of a pair of features that have one column each."""
+        model, term = self.fitted.model, self.fitted.model.kernel.terms[i]
+        first, second = (_grid(term, place, _SIDE, _MOST_LABELS) for place in (0, 1))
+        points = np.array([np.repeat(first, second.size), np.tile(second, first.size)])
+        values = model.at(i, points).T.reshape(-1, first.size, second.size)
+        known = term.samples[:, ~np.isnan(term.samples).any(axis=0)]
+        some = known[:, :: -(-known.shape[1] // _DOTS)]
+        return PairFunction(
+            feature.name, feature.index, feature.share, feature.members,
+            (_shown(term, 0, first), _shown(term, 1, second)), values, self.fitted.outputs,
+            model.spreads[i], (_shown(term, 0, some[0]), _shown(term, 1, some[1])),
+        )  # fmt: skip
+
+
+def _grid(term: KernelTerm, place: int, points: int, most_labels: int | None = None) -> FloatArray:
+    """Return scaled values of one column at which a function is evaluated, in ascending order."""
+    known = term.samples[place][~np.isnan(term.samples[place])]
+    values, counts = np.unique(known, return_counts=True)
+    if term.labels[place] is not None:  # of many labels those with the most samples
+        return np.sort(values[np.argsort(-counts, kind="stable")[:most_labels]])
+    return values if values.size <= _FEW else np.linspace(values[0], values[-1], points)
+
+
+def _shown(term: KernelTerm, place: int, values: FloatArray) -> Any:
+    """Return scaled values of one column in its own unit, or the labels that they stand for."""
+    labels = term.labels[place]
+    if labels is not None:
+        return np.array([labels[int(code)] for code in values], dtype=object)
+    shift, factor = term.scaling.shift[place], term.scaling.factor[place] or 1.0
+    if shift == 0 and factor == 1:
+        return values
+    shown = values * factor + shift
     digit = (np.ptp(shown) or 1.0) * 1e-12  # so that 0 is 0, and not 1e-16
-    return values[None], np.round(shown / digit) * digit
+    return np.round(shown / digit) * digit

@@ -57,8 +57,9 @@ class EmbeddingLasso(LassoSelector):
     where F is a factor of the target's centred Gram matrix, and :math:`Q_k` that of feature k with
     singular values shrunk to :math:`s/\sqrt{s^2 + \epsilon n}`. In words: the conditional mean of
     the target's kernel embedding is explained by a sum of functions, one for each of few features.
-    It needs fewer samples than `HSICLasso`, which matches Gram matrices, and it predicts. It does
-    not see an interaction that leaves no trace in a sum of functions.
+    It needs fewer samples than `HSICLasso`, which matches Gram matrices, and it predicts. What
+    leaves no trace in functions of single features is found only with `interactions`: the sum then
+    also has functions of two features, for what both say beyond each alone.
 
     The path goes a little further than the number asked for. Functions of all features on it are
     then fitted together without the penalty, which shrinks the important ones most, and the least
@@ -66,8 +67,9 @@ class EmbeddingLasso(LassoSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, default=None
-        Number of features. None is ten, or all if there are fewer, unless `alpha` is given.
+    n_features_to_select : int or "auto", default=None
+        Number of features. None is ten, or all if there are fewer, unless `alpha` is given;
+        ``"auto"`` finds it by tests, as in `HSICLasso`.
     alpha : float or AlphaRatio, default=None
         Penalty :math:`\lambda` at which to stop; ``AlphaRatio(0.1)`` is a share of the largest.
         The factor of the target's kernel has norm 1.
@@ -88,6 +90,11 @@ class EmbeddingLasso(LassoSelector):
         As in `HSICLasso`; covariates are projected out.
     gram_error : float, default=1e-6
         Guaranteed relative error of a feature's matrix.
+    interactions : {"all", "selected"}, list of tuples or Interactions, default=None
+        Pairs of features whose functions compete with those of single ones, as in `HSICLasso`. Of
+        all pairs, the 200 that are most relevant for the target are offered.
+    n_interactions : int, default=None
+        Most interactions that are selected, of the `n_features_to_select` in all.
     n_neighbors, n_jobs, resources
         As in `HSICLasso`.
 
@@ -95,10 +102,13 @@ class EmbeddingLasso(LassoSelector):
     ----------
     coef_ : ndarray of shape (n_features,)
         Norm of the part of the embedding that each selected feature explains; 0 for the others.
+        Those of interactions are in `result_`.
     selected_ : ndarray of shape (n_selected,)
         Columns by decreasing importance: in the order in which they would be dropped, last first.
-    functions_ : tuple of FeatureFunction
-        The curve of each selected feature, in the order of `selected_`.
+        Those of interactions are included.
+    functions_ : tuple of FeatureFunction or PairFunction
+        The curve of each selected feature, and the surface of each pair, in the order of
+        `result_.features`.
     classes_ : ndarray or list of ndarray
         Classes, of each column of a target with several; only for classes and labels.
     relevance_ : ndarray of shape (n_features,)
@@ -110,6 +120,8 @@ class EmbeddingLasso(LassoSelector):
         As in `HSICLasso`.
     selected_kernel_ : SelectedKernel
         The sum of the kernels of the selected features.
+    p_values_, q_values_ : ndarray of shape (n_features,)
+        Only with ``n_features_to_select="auto"``, as in `ControlledSelection`.
 
     See Also
     --------
@@ -133,7 +145,7 @@ class EmbeddingLasso(LassoSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | Literal["auto"] | None = None,
         *,
         alpha: Any = None,
         max_redundancy: Any = "auto",
@@ -147,6 +159,8 @@ class EmbeddingLasso(LassoSelector):
         covariates: Any = None,
         missing: Any = "error",
         gram_error: float = 1e-6,
+        interactions: Any = None,
+        n_interactions: int | None = None,
         n_neighbors: int = 0,
         n_jobs: int | None = -1,
         resources: Resources | None = None,
@@ -164,6 +178,8 @@ class EmbeddingLasso(LassoSelector):
         self.covariates = covariates
         self.missing = missing
         self.gram_error = gram_error
+        self.interactions = interactions
+        self.n_interactions = n_interactions
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
         self.resources = resources

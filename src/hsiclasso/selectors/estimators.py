@@ -17,6 +17,7 @@ from hsiclasso._types import BoolArray, IntArray
 from hsiclasso.data import Source, as_dataset, as_source, is_anndata, is_container
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.auto import inference, is_auto
 from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
 from hsiclasso.selectors.resources import Resources
@@ -118,10 +119,15 @@ class LassoSelector(ColumnSelector):
         data = as_dataset(X, y)
         self._set_names(X, data.source)
         weights = data.weights if sample_weight is None else sample_weight
-        selection = select(
-            self, data.source, data.y, sample_weight=weights, covariates=covariates,
+        selecting = inference().select_auto if is_auto(self) else select
+        selection = selecting(
+            self,
+            data.source,
+            data.y,
+            sample_weight=weights,
+            covariates=covariates,
             progress=progress,
-        )  # fmt: skip
+        )
         self._keep(selection)
         return self
 
@@ -135,17 +141,29 @@ class LassoSelector(ColumnSelector):
         self.n_observed_ = features.on_columns(problem.observed, features.n_samples)
         self.selected_kernel_ = selection.kernel
         self._features = (selection.path, selection.selected, selection.kept)
-        self._first, self._joint = features.first, dict(features.joint)
+        self._first = features.first
+        #: Columns of the features that have several.
+        self._several = {
+            k: features.columns_of(k)
+            for k in [*features.joint, *selection.path.entered.tolist()]
+            if k in features.joint or k >= features.n_single
+        }
+        self._is_nested = selection.inputs.offer is None or selection.inputs.offer.is_nested
         self.selected_ = self._columns(selection.selected)
+        for name in ("p_values_", "q_values_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if selection.tested is not None:
+            self.p_values_, self.q_values_ = (
+                features.on_columns(values, 1.0) for values in selection.tested
+            )
 
     def _columns(self, features: IntArray) -> IntArray:
-        """Columns of features, in their order."""
-        if not self._joint:
+        """Columns of features, in their order, each once."""
+        if not self._several:
             return self._first[features]
-        parts = [
-            self._joint[k][1] if k in self._joint else self._first[[k]] for k in features.tolist()
-        ]
-        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        parts = [self._several.get(k, self._first[[k]]) for k in features.tolist()]
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *parts]).tolist()
+        return np.array(list(dict.fromkeys(columns)), dtype=np.int64)
 
     def selected_of_size(self, size: int) -> IntArray:
         """Return the columns that would be selected if fewer features had been asked for.
@@ -173,6 +191,17 @@ class LassoSelector(ColumnSelector):
             )
         if size == most:
             return self._columns(selected)
+        if not self._is_nested:
+            raise InvalidInputError(
+                "The interactions that a fit may select depend on the number of features here "
+                "(interactions='selected', a hierarchy or n_interactions): fit again with "
+                f"n_features_to_select={size}."
+            )
+        if self.result_.error_control is not None:
+            raise InvalidInputError(
+                f"size={size}, but tests found that {most} features are needed, and say nothing of "
+                f"fewer: fit again with n_features_to_select={size}."
+            )
         if not path.exact:
             raise InvalidInputError(
                 f"solver={self.result_.method.solver!r} follows no exact path: fit again with "
@@ -222,8 +251,11 @@ class HSICLasso(LassoSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, default=None
+    n_features_to_select : int or "auto", default=None
         Number of features. None is ten, or all if there are fewer, unless `alpha` is given.
+        ``"auto"`` finds the number by tests: it selects what `ControlledSelection` around this
+        selector does, one feature of each cluster, with a false discovery rate of at most 0.1. It
+        may select nothing. `max_redundancy` is 0.2 then, unless it is given.
     alpha : float, {"aic", "bic"} or AlphaRatio, default=None
         Penalty :math:`\lambda` at which to stop; 0 is the end of the path, least squares, which
         is centred kernel target alignment. ``AlphaRatio(0.1)`` is a share of the largest
@@ -270,6 +302,15 @@ class HSICLasso(LassoSelector):
     gram_error : float, default=1e-6
         Guaranteed relative error of a feature's Gram matrix. The default gives the same
         selection as dense matrices; 1e-10 is the tight choice.
+    interactions : {"all", "selected"}, list of tuples or Interactions, default=None
+        Pairs of features that compete with single ones: what two features say together beyond
+        each alone. ``"all"`` scans all pairs, ``"selected"`` takes those of the features that are
+        selected without pairs, and a list such as ``[("gene1", "gene2")]`` names them.
+        ``Interactions(among=1000)`` scans pairs of the most relevant features only, and has a
+        `hierarchy`.
+    n_interactions : int, default=None
+        Most interactions that are selected, of the `n_features_to_select` in all; None sets no
+        limit.
     n_neighbors : int, default=0
         Most similar features listed for each selected one. They are found among all features by
         one more pass over the table, which may take longer than the selection.
@@ -282,9 +323,9 @@ class HSICLasso(LassoSelector):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Weights, zero for features that are not selected.
+        Weights, zero for features that are not selected. Those of interactions are in `result_`.
     selected_ : ndarray of shape (n_selected,)
-        Columns by decreasing weight.
+        Columns by decreasing weight, those of interactions included.
     relevance_ : ndarray of shape (n_features,)
         HSIC of every feature with the target; 0 for covariates. For features that the path never
         came near it may be an estimate, usually off by less than 1e-4 of the largest relevance;
@@ -297,6 +338,8 @@ class HSICLasso(LassoSelector):
         Names, weights, certificate; ``to_frame()``, ``to_json()``, ``plot()``.
     selected_kernel_ : SelectedKernel
         The learnt kernel :math:`\sum_k a_k K_k`, for support vector machines and the like.
+    p_values_, q_values_ : ndarray of shape (n_features,)
+        Only with ``n_features_to_select="auto"``, as in `ControlledSelection`.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         Only if X has string column names.
@@ -323,7 +366,7 @@ class HSICLasso(LassoSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | Literal["auto"] | None = None,
         *,
         alpha: Any = None,
         max_redundancy: Any = "auto",
@@ -339,6 +382,8 @@ class HSICLasso(LassoSelector):
         missing: Any = "error",
         solver: SolverName = "auto",
         gram_error: float = 1e-6,
+        interactions: Any = None,
+        n_interactions: int | None = None,
         n_neighbors: int = 0,
         n_jobs: int | None = -1,
         resources: Resources | None = None,
@@ -358,6 +403,8 @@ class HSICLasso(LassoSelector):
         self.missing = missing
         self.solver = solver
         self.gram_error = gram_error
+        self.interactions = interactions
+        self.n_interactions = n_interactions
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
         self.resources = resources
@@ -386,8 +433,9 @@ class NOCCOLasso(HSICLasso):
 
     Parameters
     ----------
-    n_features_to_select : int, default=None
-        Number of features. None is ten, or all if there are fewer, unless `alpha` is given.
+    n_features_to_select : int or "auto", default=None
+        Number of features. None is ten, or all if there are fewer, unless `alpha` is given;
+        ``"auto"`` finds it by tests, as in `HSICLasso`.
     alpha, max_redundancy, fill, kernel, target, penalty, keep, exclude, joint, covariates
         As in `HSICLasso`.
     missing, solver
@@ -395,7 +443,7 @@ class NOCCOLasso(HSICLasso):
     measure : {"nocco"} or NOCCO, default="nocco"
         ``NOCCO(epsilon)`` gives the regularisation :math:`\epsilon > 0` of the inverse, 1e-3 by
         default.
-    gram_error, n_neighbors, n_jobs, resources
+    gram_error, interactions, n_interactions, n_neighbors, n_jobs, resources
         As in `HSICLasso`.
 
     See Also

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -14,6 +14,7 @@ from hsiclasso.data import as_dataset, is_anndata, open_anndata
 from hsiclasso.data.anndata_out import annotated_copy, gene_names
 from hsiclasso.data.layout import quoted
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.selectors.auto import AUTO, inference
 from hsiclasso.selectors.estimators import HSICLasso, LassoSelector
 
 __all__ = ["save_genes", "select_genes"]
@@ -25,12 +26,12 @@ def select_genes(
     adata: Any,
     target: Any,
     *,
-    n_genes: int | None = None,
+    n_genes: int | Literal["auto"] | None = None,
     layer: str | None = None,
     use_raw: bool = False,
     covariates: Any = None,
     key_added: str = "hsiclasso",
-    selector: LassoSelector | None = None,
+    selector: Any = None,
     copy: bool = False,
     **options: Any,
 ) -> Any:
@@ -42,8 +43,9 @@ def select_genes(
         Cells by genes, in memory or backed; also a view, which becomes an object of its own.
     target : str, list of str or array-like
         Column of `adata.obs`, such as the cell type, a gene, or a value for each cell.
-    n_genes : int, default=None
-        Number of genes; None is 20, or what `options` or `selector` say.
+    n_genes : int or "auto", default=None
+        Number of genes; None is 20, or what `options` or `selector` say. ``"auto"`` finds it by
+        tests, as in `HSICLasso`.
     layer : str, optional
         Layer to take the values from, in place of `adata.X`.
     use_raw : bool, default=False
@@ -52,7 +54,7 @@ def select_genes(
         Columns of `adata.obs` whose influence is removed, such as the batch.
     key_added : str, default="hsiclasso"
         First part of the names of what is written.
-    selector : HSICLasso, NOCCOLasso or EmbeddingLasso, optional
+    selector : HSICLasso, NOCCOLasso, EmbeddingLasso or ControlledSelection, optional
         A selector with its parameters, in place of `options`. It is not changed.
     copy : bool, default=False
         Whether to write into a copy, and return it.
@@ -68,6 +70,7 @@ def select_genes(
         - ``var["hsiclasso_weight"]``: its weight, 0 if it is not selected.
         - ``var["hsiclasso_rank"]``: 1 for the largest weight, NaN if it is not selected.
         - ``var["hsiclasso_relevance"]``: dependence of the target on this gene alone.
+        - ``var["hsiclasso_q_value"]``: level at which tests find a gene; only if there are tests.
         - ``uns["hsiclasso"]``: names, weights, parameters and the certificate.
 
         With `use_raw`, genes of `var` that are not in `raw` are not selected, and their relevance
@@ -134,9 +137,7 @@ def _check_object(adata: Any, copy: bool) -> None:
         )
 
 
-def _selector(
-    selector: LassoSelector | None, n_genes: int | None, covariates: Any, options: Mapping[str, Any]
-) -> LassoSelector:
+def _selector(selector: Any, n_genes: Any, covariates: Any, options: Mapping[str, Any]) -> Any:
     """Return a selector with all that the user asks for."""
     if selector is not None and options:
         raise InvalidInputError(
@@ -147,12 +148,30 @@ def _selector(
         given["covariates"] = [covariates] if isinstance(covariates, str) else covariates
     if n_genes is not None:
         given["n_features_to_select"] = n_genes
+    if isinstance(selector, inference().ControlledSelection):
+        return _controlled(selector, given)
+    if selector is not None and not isinstance(selector, LassoSelector):
+        raise InvalidInputError(
+            f"selector={selector!r} gives genes no weights: pass HSICLasso, NOCCOLasso, "
+            "EmbeddingLasso or ControlledSelection, or fit it to the AnnData object itself."
+        )
     if selector is not None:
-        made: LassoSelector = clone(selector).set_params(**given)
-        return made
+        return clone(selector).set_params(**given)
     if given.get("alpha") is None:
         given.setdefault("n_features_to_select", 20)
     return HSICLasso(**given)
+
+
+def _controlled(selector: Any, given: dict[str, Any]) -> Any:
+    """Return a `ControlledSelection` with parameters of the selector within it."""
+    number = given.pop("n_features_to_select", AUTO)
+    if number != AUTO:
+        raise InvalidInputError(
+            f"n_genes={number}, but ControlledSelection finds out how many genes there are by "
+            "tests: leave n_genes out, or pass its selector alone."
+        )
+    inner = HSICLasso() if selector.selector is None else clone(selector.selector)
+    return clone(selector).set_params(selector=inner.set_params(**given))
 
 
 def _columns(selector: LassoSelector, names: Sequence[str], key: str) -> dict[str, Array]:

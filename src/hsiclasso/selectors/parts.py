@@ -9,6 +9,7 @@ from hsiclasso.data import Dataset
 from hsiclasso.dependence import Progress, first_pass
 from hsiclasso.dependence.checkpoint import Checkpoint, Part
 from hsiclasso.dependence.streaming import StreamedPass
+from hsiclasso.selectors.auto import first_path
 from hsiclasso.selectors.pipeline import n_exact, target_matrix
 from hsiclasso.selectors.prepare import prepare
 
@@ -50,7 +51,7 @@ def check_parts(selector: Any, data: Dataset, n_parts: int) -> None:
 
 def _work(selector: Any, data: Dataset) -> tuple[Checkpoint, StreamedPass]:
     """Return the checkpoint of a selection, and its pass."""
-    inputs = prepare(selector, data.source, data.y, sample_weight=data.weights)
+    inputs = prepare(first_path(selector), data.source, data.y, sample_weight=data.weights)
     assert isinstance(inputs.runner, Checkpoint)
     screen = n_exact(inputs)
     work = first_pass(inputs.features, target_matrix(inputs), inputs.measure, screen)

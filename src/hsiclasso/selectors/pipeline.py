@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ from hsiclasso.kernels import HSIC, Embedding
 from hsiclasso.selectors.describe import (
     describe,
     find_similar,
+    only_some,
     warn_of_end,
     warn_of_useless,
 )
 from hsiclasso.selectors.embedding import FittedFunctions, curves_of, fit_model, solve_embedding
 from hsiclasso.selectors.filling import fill
 from hsiclasso.selectors.kernel import SelectedKernel, learn_kernel
+from hsiclasso.selectors.offering import offer_interactions
 from hsiclasso.selectors.prepare import Inputs, Options, prepare
 from hsiclasso.selectors.result import SelectionResult
 from hsiclasso.selectors.search import Search, Solved, by_weight
@@ -62,6 +65,29 @@ class Selection:
     target: TargetMatrix
     #: The fitted functions of the selected features; None unless the measure is an embedding.
     model: FittedFunctions | None = None
+    #: p- and q-values of all features, shape (2, d); None unless features were tested.
+    tested: FloatArray | None = None
+
+    def only(self, places: IntArray) -> Selection:
+        """Return the selection of some of the selected features, which are given by their places.
+
+        Weights are those of the same solution; functions are fitted without the other features.
+        """
+        selected = self.selected[places]
+        coefficients = np.zeros_like(self.coefficients)
+        coefficients[selected] = self.coefficients[selected]
+        kernel = replace(self.kernel, terms=tuple(self.kernel.terms[i] for i in places.tolist()))
+        result, model = only_some(self.result, places), None
+        if self.model is not None:
+            assert isinstance(self.target, FactoredTarget)
+            functions = FeatureFunctions(self.problem, self.target.whole[0])
+            with single_threaded_blas():
+                model = fit_model(self.inputs, self.problem, functions, kernel, selected)
+            result = replace(result, functions=curves_of(model, result.features))
+        return replace(
+            self, result=result, selected=selected, coefficients=coefficients, kernel=kernel,
+            model=model,
+        )  # fmt: skip
 
 
 def select(
@@ -107,17 +133,27 @@ def select(
             progress=progress,
         )
         useless = warn_of_useless(problem)
-        functions = None
-        if isinstance(inputs.measure, Embedding):
-            assert isinstance(target, FactoredTarget)
-            functions = FeatureFunctions(problem, target.whole[0], progress)
-        solved = _solve(inputs, problem, functions, progress)
-        selected, weights = solved.selected, solved.coefficients[solved.selected]
+        offered = None
+        if inputs.offer is not None:
+            solve_singles = partial(_solve, inputs, problem, target, progress)
+            offered = offer_interactions(inputs, problem, solve_singles, progress)
+            inputs, problem = offered.inputs, offered.problem
+        solved = _solve(inputs, problem, target, progress)
+        interactions = None
+        if offered is not None:
+            more, interactions = offered.completed(solved.path, progress)
+            if more is not None:
+                inputs, problem = more.inputs, more.problem
+                solved = _solve(inputs, problem, target, progress)
+                interactions = more.completed(solved.path, progress)[1]
+        functions, selected = solved.functions, solved.selected
         n_neighbors = options.n_neighbors
         similar = find_similar(problem, selected, n_neighbors, inputs.cap, progress)
         result = describe(inputs, problem, solved, similar, n_neighbors, useless)
+        result = replace(result, interactions=interactions)
         warn_of_end(result, solved.path)
-        kernel = _learn(problem, selected, weights if functions is None else np.ones(selected.size))
+        weights = solved.coefficients[selected] if functions is None else np.ones(selected.size)
+        kernel = _learn(problem, selected, weights)
         model = None
         if functions is not None:
             model = fit_model(inputs, problem, functions, kernel, selected)
@@ -154,7 +190,7 @@ def n_exact(inputs: Inputs) -> int:
 
 
 def _solve(
-    inputs: Inputs, problem: Problem, functions: FeatureFunctions | None, progress: Progress | None
+    inputs: Inputs, problem: Problem, target: TargetMatrix, progress: Progress | None
 ) -> Solved:
     """Follow the path to the goal, and choose the features."""
     goal = inputs.goal
@@ -163,7 +199,9 @@ def _solve(
         if progress is not None:
             progress("path", size, goal.n_features or size)
 
-    if functions is not None:
+    if isinstance(inputs.measure, Embedding):
+        assert isinstance(target, FactoredTarget)
+        functions = FeatureFunctions(problem, target.whole[0], progress)
         return solve_embedding(inputs, functions, report)
     search = Search(
         problem,
@@ -173,6 +211,10 @@ def _solve(
         n_samples=inputs.features.samples.total,
         report=report,
     )
+    if inputs.offer is not None and problem.features.interactions:
+        refused = inputs.offer.refused
+        kept = inputs.penalty.kept
+        search = replace(search, refused=lambda path: refused(path, problem.features, kept))
     path = search.path(goal)
     on_path = by_weight(path, inputs.penalty.kept, goal.n_features)
     filled = on_path[:0]

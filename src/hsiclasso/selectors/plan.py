@@ -16,6 +16,7 @@ from hsiclasso.dependence import first_pass
 from hsiclasso.dependence.relate import NEIGHBOURS_AT_ONCE
 from hsiclasso.dependence.streaming import StreamedPass
 from hsiclasso.kernels import Embedding
+from hsiclasso.selectors.auto import first_path, is_auto
 from hsiclasso.selectors.pipeline import n_exact, target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
 from hsiclasso.selectors.resources import as_resources
@@ -32,6 +33,11 @@ _EMBEDDING_PASSES = 3
 _LONG = 600.0
 #: If reading takes more than this share of the time, a smaller store would help.
 _MOSTLY_READING = 0.5
+#: Said if tests find the number of features.
+_TESTED = (
+    "The tests of candidates come after it. If more than half of them are found, another pass and "
+    "a longer path follow."
+)
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,8 @@ class Plan:
 
     n_samples: int
     n_features: int
-    #: Passes over the table: one, or usually three for EmbeddingLasso, and those that look for
-    #: neighbours.
+    #: Passes over the table: one, or usually three for EmbeddingLasso, those that look for
+    #: neighbours, and two that scan pairs of features.
     n_passes: int
     #: Chunks of columns of one pass.
     n_chunks: int
@@ -105,18 +111,21 @@ def plan(
     """
     data = as_dataset(X, y)
     weights = data.weights if sample_weight is None else sample_weight
+    tested, selector = is_auto(selector), first_path(selector)
     inputs = prepare(selector, data.source, data.y, sample_weight=weights, covariates=covariates)
     source, n_threads = inputs.features.source, _n_threads(selector, inputs)
     needed = source.preparation(inputs.budget.chunk)
     with single_threaded_blas():
         one_pass = _try_pass(inputs, needed)
     once = _EMBEDDING_PASSES if isinstance(inputs.measure, Embedding) else 1
-    n_passes = once + _neighbour_passes(selector, inputs)
+    n_passes = once + _neighbour_passes(selector, inputs) + _scan_passes(inputs)
     first, first_bytes = (0.0, 0) if needed is None else (needed.once.seconds, needed.once.n_bytes)
     reading = first + n_passes * one_pass.reading / n_threads
     seconds = reading + n_passes * one_pass.relating / n_threads
     share = reading / max(seconds, 1e-12)
     advice = _advice(selector, inputs, seconds, share > _MOSTLY_READING)
+    if tested:
+        advice.append(_TESTED)
     if needed is not None:
         advice.insert(0, f"{needed.sentence} With this, reading takes about {_duration(reading)}.")
     return Plan(
@@ -191,6 +200,13 @@ def _neighbour_passes(selector: Any, inputs: Inputs) -> int:
     """Number of passes that look for the neighbours of selected features."""
     wanted = inputs.goal.n_features or inputs.features.n_features
     return -(-wanted // NEIGHBOURS_AT_ONCE) if selector.n_neighbors else 0
+
+
+def _scan_passes(inputs: Inputs) -> int:
+    """Number of times that a scan of pairs reads the table: for their rows, and with the target."""
+    offer = inputs.offer
+    scans = offer is not None and not offer.listed and offer.option.hierarchy != "strong"
+    return 2 if scans and offer is not None and offer.option.pairs == "all" else 0
 
 
 def _advice(selector: Any, inputs: Inputs, seconds: float, mostly_reading: bool) -> list[str]:

@@ -16,8 +16,10 @@ from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.dependence import Budget, Features, Runner
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Embedding, Measure, Samples, as_measure
+from hsiclasso.selectors.auto import AUTO, check_auto, is_auto
 from hsiclasso.selectors.covariates import Covariates, CovariateValues, as_covariates
 from hsiclasso.selectors.features import check_gram_error, check_kernel, resolve_features
+from hsiclasso.selectors.interactions import Offer, check_interactions, resolve_offer
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.penalties import ResolvedPenalty, as_penalty, resolve_penalty
 from hsiclasso.selectors.redundancy import check_redundancy, resolve_redundancy
@@ -47,6 +49,8 @@ class Options(Protocol):
     missing: Any
     solver: Any
     gram_error: Any
+    interactions: Any
+    n_interactions: Any
     n_neighbors: Any
     n_jobs: Any
     resources: Any
@@ -71,6 +75,8 @@ class Inputs:
     #: Whether to make up the number of features if the path ends before it.
     fill: bool
     solver: str
+    #: Interactions that may be selected; None if there are none.
+    offer: Offer | None
     #: Number of samples that are not used.
     n_dropped: int
     #: Memory that may be used, and what runs the pass over the table.
@@ -80,7 +86,7 @@ class Inputs:
 
 def check_options(options: Options) -> None:
     """Raise if a parameter breaks its rule, whatever the table."""
-    check_count("n_features_to_select", options.n_features_to_select, least=1)
+    _check_number(options)
     check_alpha(options.alpha)
     check_redundancy(options.max_redundancy)
     check_flag("fill", options.fill)
@@ -92,6 +98,7 @@ def check_options(options: Options) -> None:
     as_missing(options.missing)
     check_choice("solver", options.solver, ("auto", *SOLVERS))
     check_gram_error(options.gram_error)
+    check_interactions(options.interactions, options.n_interactions)
     check_whole("n_neighbors", options.n_neighbors, least=0)
     as_resources(options.resources)
     if options.n_jobs is not None and (not is_number(options.n_jobs) or options.n_jobs == 0):
@@ -99,6 +106,19 @@ def check_options(options: Options) -> None:
             f"n_jobs={options.n_jobs!r} must be a whole number of threads other than 0: -1 takes "
             "all cores."
         )
+
+
+def _check_number(options: Options) -> None:
+    number = options.n_features_to_select
+    if is_auto(options):
+        check_auto(options)
+    elif isinstance(number, str):
+        raise InvalidInputError(
+            f"n_features_to_select={number!r} must be a whole number >= 1, or {AUTO!r}, which "
+            "finds it by tests."
+        )
+    else:
+        check_count("n_features_to_select", number, least=1)
 
 
 def prepare(
@@ -123,6 +143,7 @@ def prepare(
     known = asked.resolve(used, covariates, rows)
     features = _features(options, used, weights, asked, known)
     penalty = resolve_penalty(as_penalty(options.penalty), features, options.keep, options.exclude)
+    offer = resolve_offer(options.interactions, options.n_interactions, features, penalty, target)
     goal = resolve_goal(options.n_features_to_select, options.alpha, penalty, source.n_features)
     subtract = bool(known.names) and asked.method == "subtract"
     of_labels = isinstance(target.data, Values) and target.data.kernel.of_labels
@@ -143,7 +164,7 @@ def prepare(
         made_for = _fingerprints(options, used, y, weights, known)
     return Inputs(
         features, target, known, subtract, measure, penalty, goal, cap, options.fill, solver,
-        n_dropped, budget,
+        offer, n_dropped, budget,
         resources.runner(used, budget.n_threads, made_for),
     )  # fmt: skip
 

@@ -14,7 +14,9 @@ from hsiclasso.selectors.summaries import (
     DataSummary,
     ErrorControl,
     FeatureFunction,
+    InteractionSummary,
     MethodSummary,
+    PairFunction,
     SolutionSummary,
 )
 from hsiclasso.solvers import Certificate, SolutionPath
@@ -24,10 +26,12 @@ __all__ = [
     "Cluster",
     "DataSummary",
     "FeatureFunction",
+    "InteractionSummary",
     "Member",
     "MethodSummary",
     "Neighbour",
     "Origin",
+    "PairFunction",
     "SelectedFeature",
     "SelectedGroup",
     "SelectionResult",
@@ -74,7 +78,8 @@ class SelectedFeature:
     ----------
     name : str
     index : int
-        Column of the table; the first of a joint feature.
+        Column of the table; the first of a joint feature. Numbers of interactions follow those of
+        the columns.
     weight : float
         Weight in the solution; it may be 0 if the feature was kept or filled in.
     share : float
@@ -92,7 +97,9 @@ class SelectedFeature:
     n_observed : int
         Samples on which it is not missing.
     columns : tuple of str
-        Columns that it consists of: one, unless it is a joint feature.
+        Columns that it consists of: one, unless it is a joint feature or an interaction.
+    members : tuple of str
+        Features that an interaction joins; empty for other features.
     info : dict
         What the table knows about its column: chromosome and position of a variant.
     p_value, q_value, frequency : float or None
@@ -110,6 +117,7 @@ class SelectedFeature:
     group: str | None = None
     n_observed: int = 0
     columns: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
     info: dict[str, Any] = field(default_factory=dict)
     p_value: float | None = None
     q_value: float | None = None
@@ -197,12 +205,14 @@ class SelectionResult:
         Penalty, status, certificate and error bound.
     path : SolutionPath
         The solution path, in columns of the table; not part of `to_dict`.
-    functions : tuple of FeatureFunction
+    functions : tuple of FeatureFunction or PairFunction
         The shape of each dependence, in the order of `features`; only of `EmbeddingLasso`.
     clusters : tuple of Cluster
         For each feature, in the same order, those that were left out because of it.
     error_control : ErrorControl or None
         The tests of all candidates, if a `ControlledSelection` bounds the false discoveries.
+    interactions : InteractionSummary or None
+        Which interactions could be selected, if any.
 
     Examples
     --------
@@ -217,9 +227,10 @@ class SelectionResult:
     data: DataSummary
     solution: SolutionSummary
     path: SolutionPath = field(compare=False)
-    functions: tuple[FeatureFunction, ...] = field(default=(), compare=False)
+    functions: tuple[FeatureFunction | PairFunction, ...] = field(default=(), compare=False)
     clusters: tuple[Cluster, ...] = ()
     error_control: ErrorControl | None = None
+    interactions: InteractionSummary | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -256,6 +267,8 @@ class SelectionResult:
         }
         if self.error_control is not None:
             plain["error_control"] = asdict(self.error_control)
+        if self.interactions is not None:
+            plain["interactions"] = asdict(self.interactions)
         if self.functions:
             plain["functions"] = [function.to_dict() for function in self.functions]
         return plain
@@ -356,6 +369,7 @@ class SelectionResult:
         return (
             f"{reached} at penalty {self.solution.alpha:.4g}: KKT residual "
             f"{proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e} over all features."
+            + ("" if self.interactions is None else f" {self.interactions.message}")
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -12,6 +12,7 @@ from hsiclasso._checks import is_number
 from hsiclasso._options import Option
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.dependence import Problem
+from hsiclasso.dependence.functions import FeatureFunctions
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.penalties import ResolvedPenalty
 from hsiclasso.solvers import (
@@ -142,6 +143,8 @@ class Solved:
     filled: IntArray
     #: Number of features of the path that were dropped because others are more important.
     n_dropped: int = 0
+    #: The functions of the features; None unless the measure is an embedding.
+    functions: FeatureFunctions | None = None
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,17 @@ class Search:
     n_samples: float
     #: Called with the number of features after every step.
     report: Callable[[int], None] | None = None
+    #: Tells which features a solution may not have: the path is then solved without them.
+    refused: Callable[[SolutionPath], IntArray] | None = None
 
     def path(self, goal: Goal) -> SolutionPath:
         """Follow the path to the goal."""
+        path = self._to(goal)
+        if self.refused is None or not (refused := self.refused(path)).size:
+            return path
+        return replace(self, penalty=self.penalty.without(refused)).path(goal)
+
+    def _to(self, goal: Goal) -> SolutionPath:
         if goal.criterion is not None:
             return self._solve(Stop(alpha=self._best_alpha(goal)), report=self.report)
         alpha = goal.alpha or 0.0

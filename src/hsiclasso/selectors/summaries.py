@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from hsiclasso._types import FloatArray
 from hsiclasso.solvers import Certificate
 
-__all__ = ["DataSummary", "FeatureFunction", "MethodSummary", "SolutionSummary"]
+__all__ = [
+    "DataSummary",
+    "FeatureFunction",
+    "InteractionSummary",
+    "MethodSummary",
+    "PairFunction",
+    "SolutionSummary",
+]
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,45 @@ class DataSummary:
     n_dropped: int = 0
     constant: tuple[str, ...] = ()
     few_observed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class InteractionSummary:
+    """Which interactions could be selected, and whether another one could have been.
+
+    Attributes
+    ----------
+    n_offered : int
+        Interactions that competed with single features, and that the certificate covers.
+    n_scanned : int
+        Interactions from which these were chosen.
+    rank : int or None
+        Largest number of rows of a feature's factor in the scan; None without a scan.
+    n_open : int
+        Interactions that were not offered, although their relevance may exceed the penalty of the
+        solution.
+    complete : bool
+        Whether there are none: the solution is then the optimum over all that were scanned.
+    """
+
+    n_offered: int
+    n_scanned: int
+    rank: int | None
+    n_open: int
+    complete: bool
+
+    @property
+    def message(self) -> str:
+        """The same in a sentence."""
+        if self.rank is None:
+            return f"{self.n_offered:,} interactions competed with single features."
+        scanned = f"{self.n_scanned:,} pairs were scanned"
+        if self.complete:
+            return f"{scanned}: the solution is the optimum over all of them."
+        return (
+            f"{scanned} at rank {self.rank}, and the best {self.n_offered:,} competed with single "
+            f"features; {self.n_open:,} of the others could not be excluded by their bounds."
+        )
 
 
 @dataclass(frozen=True)
@@ -125,6 +171,52 @@ class FeatureFunction:
         made = asdict(self)
         arrays = {name: getattr(self, name).tolist() for name in ("grid", "values", "spread")}
         return made | arrays
+
+
+@dataclass(frozen=True)
+class PairFunction:
+    """The fitted function of a selected pair of features: a surface over both.
+
+    Attributes
+    ----------
+    name : str
+    index : int
+        Number of the pair, after those of the columns.
+    share : float
+        Its share of what the selected features explain of the target's embedding.
+    members : tuple of str
+        Names of the two features.
+    grids : tuple of ndarray of shape (g,) and (h,)
+        Values of each of them, in its own unit, or its labels, at most 30 of them.
+    values : ndarray of shape (q, g, h)
+        The function at these values, with mean 0 on the samples: what it adds to each output,
+        beside the functions of single features.
+    outputs : tuple of str
+        Names of the outputs, as in `FeatureFunction`.
+    spread : ndarray of shape (q,)
+        Standard deviation of the function on the samples, in the unit of the output.
+    samples : tuple of ndarray of shape (m,) and (m,)
+        Values of both features on samples, at most 500, to be drawn; not part of `to_dict`.
+    """
+
+    name: str
+    index: int
+    share: float
+    members: tuple[str, ...]
+    grids: tuple[Any, Any]
+    values: FloatArray
+    outputs: tuple[str, ...]
+    spread: FloatArray
+    samples: tuple[Any, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the samples as lists and numbers."""
+        made = {one.name: getattr(self, one.name) for one in fields(self)}
+        del made["samples"]
+        grids = [grid.tolist() for grid in self.grids]
+        return made | {
+            "grids": grids, "values": self.values.tolist(), "spread": self.spread.tolist()
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)

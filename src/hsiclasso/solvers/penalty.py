@@ -164,6 +164,25 @@ class Penalty:
         weights[features] = np.inf
         return replace(self, weights=weights)
 
+    def of_first(self, number: int) -> Penalty:
+        """Return the penalty on the first features only; the others belong to no group."""
+        return replace(
+            self,
+            weights=self.weights[:number],
+            groups=self.groups[:number],
+            group_weights=self.group_weights[: self.group_weights.size - self.groups.size + number],
+        )
+
+    def extended(self, weights: FloatArray) -> Penalty:
+        """Return the penalty on more features, which belong to no group."""
+        number, groups = weights.size, self.group_weights.size
+        return replace(
+            self,
+            weights=np.append(self.weights, weights),
+            groups=np.append(self.groups, groups + np.arange(number)),
+            group_weights=np.append(self.group_weights, np.zeros(number)),
+        )
+
     @property
     def n_features(self) -> int:
         """Number of features, d."""
