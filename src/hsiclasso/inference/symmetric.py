@@ -33,6 +33,6 @@ def check_single(selector: LassoSelector) -> None:
     interactions = selector.get_params(deep=False).get("interactions")
     if interactions is not None:
         raise InvalidInputError(
-            f"selector has interactions={interactions!r}, but only single features are judged "
-            "here: leave it out; hsic_scan_pairs gives p- and q-values of pairs."
+            "The selector has interactions, but only single features are judged here: leave them "
+            "out; hsic_scan_pairs (hsiclasso test --pairs) gives p- and q-values of pairs."
         )

@@ -53,8 +53,8 @@ def check_testable(options: Any, who: str) -> None:
     """Raise if an option forces features into the selection; `who` tests them."""
     if options.interactions is not None:
         raise InvalidInputError(
-            f"interactions={options.interactions!r}, but {who} tests single features: leave it "
-            "out; hsic_scan_pairs gives p- and q-values of pairs."
+            f"The selector has interactions, but {who} tests single features: leave them out; "
+            "hsic_scan_pairs (hsiclasso test --pairs) gives p- and q-values of pairs."
         )
     if options.keep is not None and len(options.keep):
         raise InvalidInputError(

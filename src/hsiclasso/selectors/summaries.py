@@ -99,7 +99,8 @@ class InteractionSummary:
     def message(self) -> str:
         """The same in a sentence."""
         if self.rank is None:
-            return f"{self.n_offered:,} interactions competed with single features."
+            number = f"{self.n_offered:,} interaction{'s'[: self.n_offered != 1]}"
+            return f"{number} competed with single features."
         scanned = f"{self.n_scanned:,} pairs were scanned"
         if self.complete:
             return f"{scanned}: the solution is the optimum over all of them."
