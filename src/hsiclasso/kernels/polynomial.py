@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import comb
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -39,8 +39,9 @@ class Polynomial(ProductKernel):
 
     def check(self) -> Self:
         """Raise unless the degree is a whole number from 1 to 10 and the offset is >= 0."""
-        is_integer = isinstance(self.degree, int | np.integer) and not isinstance(self.degree, bool)
-        if not (is_integer and 1 <= self.degree <= 10):
+        degree: Any = self.degree
+        is_integer = isinstance(degree, int | np.integer) and not isinstance(degree, bool)
+        if not (is_integer and 1 <= degree <= 10):
             raise InvalidInputError(
                 f"degree={self.degree!r}, but a polynomial kernel needs a whole number between 1 "
                 "and 10: 2 is the default."

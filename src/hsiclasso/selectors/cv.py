@@ -228,7 +228,8 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         least, most = max(1, resolved.kept.size), int(np.isfinite(resolved.penalty.weights).sum())
         if self.sizes is None:
             return tuple(size for size in _SIZES if least <= size <= most) or (most,)
-        sizes = list(self.sizes) if isinstance(self.sizes, Iterable) else [None]
+        asked: Any = self.sizes
+        sizes: list[Any] = list(asked) if isinstance(asked, Iterable) else [None]
         if not sizes or not all(_is_size(size, least, most) for size in sizes):
             raise InvalidInputError(
                 f"sizes={self.sizes!r} must be whole numbers between {least} and "

@@ -1,0 +1,43 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# dependencies = ["nox>=2025.2.9"]
+# ///
+"""Sessions for nox: ``nox -s tests``, ``nox -s tests-3.13``, ``nox -s minimum``, ``nox -s slow``.
+
+`check.py` runs all checks in the environment that is active; these sessions make environments.
+"""
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+
+#: Oldest versions that pyproject.toml allows.
+MINIMUM = ("numpy==1.26.*", "scipy==1.11.*", "scikit-learn==1.6.*", "numba==0.60.*")
+
+
+@nox.session(python=["3.11", "3.12", "3.13", "3.14"])
+def tests(session: nox.Session) -> None:
+    """Run every check."""
+    session.install("-e", ".[dev]")
+    session.run("python", "check.py")
+
+
+@nox.session(python="3.11", default=False)
+def minimum(session: nox.Session) -> None:
+    """Test with the oldest versions of the core's dependencies."""
+    session.install(
+        "-e", ".[cli]", *MINIMUM, "pytest>=8", "pytest-xdist", "hypothesis", "pandas>=2.1"
+    )
+    session.run("pytest", "-n", "auto", "tests/selectors", "tests/solvers", "tests/kernels")
+
+
+@nox.session(default=False)
+def slow(session: nox.Session) -> None:
+    """Test error rates on many draws."""
+    session.install("-e", ".[dev]")
+    session.run("pytest", "-m", "slow", "-n", "auto")
+
+
+if __name__ == "__main__":
+    nox.main()
