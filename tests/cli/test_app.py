@@ -72,6 +72,20 @@ def test_the_entry_point_names_the_extra(monkeypatch, capsys, missing):
     assert message == f"Error: the command line needs {missing}: pip install 'hsiclasso[cli]'\n"
 
 
+def test_the_short_help_is_part_of_the_whole_one():
+    short, whole = (run("select", option).stdout for option in ("--help", "--help-all"))
+    assert len(short.splitlines()) < 110 < len(whole.splitlines())
+    assert "--fdr" in short
+    assert "--graph-kernel" not in short
+    assert "--graph-kernel" in whole
+    options = [line.split()[0] for line in short.splitlines() if line.startswith("  -")]
+    assert len(options) > 15
+    assert all(option in whole for option in options)
+    hidden = whole.count("\n  -") - len(options)
+    assert f"lists {hidden} more options" in short
+    assert "--help-all" not in run("demo", "--help").stdout
+
+
 def test_help_loads_nothing_heavy():
     code = (
         "import sys, click.testing; from hsiclasso.cli.app import app\n"

@@ -35,7 +35,7 @@ def test_names_are_those_of_the_registry(file, variable, names):
 
 
 def test_the_help_has_all_names():
-    words = " ".join(run("select", "-h").stdout.split())
+    words = " ".join(run("select", "--help-all").stdout.split())
     assert f"Kernel of all columns: {', '.join(KERNELS)};" in words
     kinds = [kind for kind in TARGETS if kind not in ("affinity", "graph")]
     assert f"Kind of the target: {', '.join(kinds)}." in words
