@@ -4,8 +4,8 @@
 
 Of 10 or 1000 independent normal features, n = 200, the first three matter (Huang, Deb and Sen,
 2022). Methods decide themselves how many features they select; Embedding Lasso, which has no such
-rule, selects ten. Nothing was tuned on these draws. Results go to one tidy file, and runs that are
-in it are not repeated. Tables are written to ``experiments/README.md``.
+rule, selects ten features or pairs. Nothing was tuned on these draws. Results go to one tidy file,
+and runs that are in it are not repeated. Tables are written to ``experiments/README.md``.
 """
 
 import warnings
@@ -20,7 +20,13 @@ from experiments.command import ROOT, Command, start
 from experiments.markdown import number, table
 from experiments.runner import Request
 from experiments.tidy import Row, Task, rows_of
-from hsiclasso import ControlledSelection, EmbeddingLasso, HSICLasso
+from hsiclasso import (
+    ControlledSelection,
+    EmbeddingLasso,
+    HSICLasso,
+    SelectByTest,
+    hsic_scan_pairs,
+)
 from hsiclasso.baselines import ForwardSelection
 
 PAGE = ROOT / "experiments" / "README.md"
@@ -60,6 +66,21 @@ class Method:
         return None
 
 
+class TestedPairs:
+    """Features that tests find alone or in a pair, each at a false discovery rate of 0.1."""
+
+    #: Not a class of tests.
+    __test__ = False
+    selected_: list[int]
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "TestedPairs":
+        """Test all features and all pairs; sets `selected_`."""
+        single = SelectByTest(mode="fdr", level=0.1, n_jobs=1).fit(X, y).selected_
+        pairs = hsic_scan_pairs(X, y, n_jobs=1).selected(0.1)
+        self.selected_ = list(dict.fromkeys([*single.tolist(), *pairs.ravel().tolist()]))
+        return self
+
+
 def forward(**options: object) -> Callable[[int], object]:
     """Return what makes a forward selection that stops by itself."""
     return lambda seed: ForwardSelection(n_jobs=1, random_state=seed, **options)
@@ -73,6 +94,10 @@ METHODS = {
     "conditional HSIC": Method(forward(criterion="hsic-conditional"), runs=10),
     "HSIC Lasso, BIC": Method(lambda _: HSICLasso(alpha="bic", n_jobs=1)),
     "Embedding Lasso": Method(lambda _: EmbeddingLasso(n_jobs=1)),
+    "Embedding Lasso, pairs": Method(
+        lambda _: EmbeddingLasso(interactions="all", n_jobs=1), runs=10
+    ),
+    "tests of features and pairs": Method(lambda _: TestedPairs(), runs=10),
     "HSIC Lasso, FDR .1": Method(
         lambda _: ControlledSelection(HSICLasso(n_jobs=1), 0.1, n_jobs=1), runs=20
     ),
