@@ -34,7 +34,7 @@ _DIGITS = 9
 #: Fewest samples that tell dependence from chance agreement.
 _LEAST_SAMPLES = 3
 #: Frames between a warning and the user's call of `regression` or `classification`.
-_STACK = 5
+_STACK = 4
 #: Rows of the matrix of similarities that are computed together.
 _ROWS = 256
 
@@ -113,7 +113,8 @@ def fit(table: Table, settings: Settings, *, classes: bool) -> Fit:
     if len(found.index) < settings.num_feat:
         warnings.warn(
             f"num_feat={settings.num_feat}, but only {len(found.index)} of {d} features get a "
-            f"positive weight: ask for fewer, or use hsiclasso.HSICLasso, which makes up the number.",
+            "positive weight: ask for fewer, or use hsiclasso.HSICLasso, which makes up the "
+            "number.",
             FewerFeaturesWarning,
             stacklevel=_STACK,
         )
