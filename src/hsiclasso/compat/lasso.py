@@ -229,8 +229,9 @@ class HSICLasso:
 
     def get_features(self) -> list[str]:
         """Return the names of the selected features, heaviest first."""
+        found = self._fitted("get_features")
         names = self._given("get_features").names
-        return [names[k] for k in self.get_index()]
+        return [names[k] for k in found.index]
 
     def get_index_neighbors(self, feat_index: int = 0, num_neighbors: int = 5) -> list[int]:
         """Return the columns that are most similar to a selected feature.
@@ -264,6 +265,7 @@ class HSICLasso:
         list of str
             Most similar first.
         """
+        self._fitted("get_features_neighbors")
         names = self._given("get_features_neighbors").names
         return [names[k] for k in self.get_index_neighbors(feat_index, num_neighbors)]
 
