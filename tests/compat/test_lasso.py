@@ -152,7 +152,8 @@ def test_values_that_are_no_numbers(name, value, table):
     {"X": X[:, 0], "y": y}[name][5] = value
     model = HSICLasso()
     model.input(X, y)
-    with pytest.raises(InvalidInputError):
+    where = "row 5 of feature '1'" if name == "X" else "row 5"
+    with pytest.raises(InvalidInputError, match=f"{name} has a value that is .* in {where}, and"):
         model.regression(3, B=0)
 
 

@@ -73,6 +73,26 @@ class Table:
                 "row, and X.T if the rows of X are features."
             )
 
+    def check_finite(self) -> None:
+        """Raise if a number is missing or infinite."""
+        remedy = "drop such rows, fill them in, or use hsiclasso.HSICLasso(missing='ignore')."
+        for run in self.source.runs():
+            bad = np.argwhere(~np.isfinite(self.source.block(run)))
+            if len(bad):
+                row, column = bad[0].tolist()
+                name = self.source.name(run.start + column)
+                raise InvalidInputError(
+                    f"X has a value that is missing or infinite in row {row} of feature {name!r}, "
+                    f"and every value must be a number: {remedy}"
+                )
+        y = np.asarray(self.y)
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            row = int(np.argwhere(~np.isfinite(y))[0, 0])
+            raise InvalidInputError(
+                f"y has a value that is missing or infinite in row {row}, and every value must be "
+                "a number: drop such rows."
+            )
+
 
 class _Named(WrappedSource):
     """A table with other names of its columns."""
