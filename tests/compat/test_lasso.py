@@ -72,10 +72,10 @@ def test_nothing_sticks(again, fitted, table):
 def test_what_is_returned_can_be_changed(fitted):
     """A caller that writes to a result does not change the model."""
     fitted.linkage()
-    for name in [*FOUND, *TREE]:
+    for name in ["X_in", "Y_in", "featname", *FOUND, *TREE]:
         value, before = getattr(fitted, name), repr(getattr(fitted, name))
-        value[0] = value[-1]
-        assert repr(getattr(fitted, name)) == before or name == "lam"
+        value[0] = value[-1] * 2
+        assert repr(getattr(fitted, name)) == before
     fitted.get_index().clear()
     fitted.get_index_neighbors_score()[:] = 0
     assert len(fitted.get_index()) == 4
@@ -248,3 +248,22 @@ def test_linkage_of_one_feature(table):
 
 def test_errors_are_documented_where_they_are_raised():
     assert all(name in compat.errors.__doc__ for name in compat.errors.__all__)
+
+
+def test_calls_that_the_tests_of_pyhsiclasso_make(table):
+    """They call methods of the class that are not public."""
+    X, y = table
+    model = HSICLasso()
+    assert model._check_args(["hoge.csv"])
+    with pytest.raises(TypeError):
+        model._check_args([1, 2, 3])
+    with pytest.raises(ValueError, match="too short"):
+        model._check_args(["txt"])
+    model._input_data_list([[1, 1, 1], [2, 2, 2]], [1, 2])
+    assert (model.X_in.shape, model.Y_in.shape) == ((3, 2), (1, 2))
+    assert model._check_shape()
+    model._input_data_ndarray(X[:50], y)
+    with pytest.raises(ValueError, match=r"X has 50 samples .* and y has 60 values"):
+        model._check_shape()
+    with pytest.raises(ValueError, match="y has shape"):
+        model._input_data_list(X, np.ones((2, 4)))

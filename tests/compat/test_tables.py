@@ -162,6 +162,8 @@ def test_what_does_not_fit_together(small, tmp_path):
     savemat(mat, {"X": X, "Y": y[None]})
     other = str(tmp_path / "other.mat")
     savemat(other, {"data": X})
+    new = tmp_path / "new.mat"
+    new.write_bytes(b"MATLAB 7.3".ljust(124) + b"\x00\x02IM" + bytes(400))
     frame = {"output_list": ["class"]}
     for args, options, words in [
         ((X, y[:-1]), {}, "X has 12 samples .rows. and y has 11 values.*X.T"),
@@ -174,6 +176,7 @@ def test_what_does_not_fit_together(small, tmp_path):
         ((mat,), frame, "names columns, which a MATLAB file does not have"),
         ((mat,), {}, r"has X of shape \(12, 4\) and Y of shape \(1, 12\)"),
         ((other,), {}, "has the variables data: it needs"),
+        ((new,), {}, "is a MATLAB file of version 7.3: save it with -v7"),
         (("txt",), {}, "file name 'txt', which is too short"),
     ]:
         with pytest.raises(InvalidInputError, match=words):

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hsiclasso._checks import check_whole
 from hsiclasso._types import FloatArray
-from hsiclasso.compat.errors import CallOrderError, NoSuchFeatureError
-from hsiclasso.compat.fitting import Fit, Settings, fit, write_similarities
+from hsiclasso.compat.fitting import Settings, fit, write_similarities
 from hsiclasso.compat.report import listing, write_parameters, write_scores
+from hsiclasso.compat.state import State
 from hsiclasso.compat.tables import (
-    Table,
     check_arguments,
     from_arrays,
     from_file,
@@ -21,7 +19,7 @@ from hsiclasso.compat.tables import (
     is_frame,
     is_path,
 )
-from hsiclasso.compat.tree import Tree, link
+from hsiclasso.compat.tree import link
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["HSICLasso"]
 
 
-class HSICLasso:
+class HSICLasso(State):
     """HSIC Lasso with the calls of pyHSICLasso 1.4, always exact.
 
     A program that moves over changes its import. It then gets the features and scores that
@@ -77,12 +75,6 @@ class HSICLasso:
     >>> sorted(model.get_features()) == sorted(f"gene{j}" for j in causal)
     True
     """
-
-    def __init__(self) -> None:
-        self._table: Table | None = None
-        self._fit: Fit | None = None
-        self._tree: Tree | None = None
-        self.max_neighbors = 10
 
     def input(
         self, *args: Any, output_list: Sequence[str] | None = None, featname: Any = None
@@ -385,54 +377,6 @@ class HSICLasso:
         write_any(figure, filepath)
         return figure
 
-    @property
-    def X_in(self) -> FloatArray | None:  # noqa: D102, N802  # see Attributes
-        return None if self._table is None else self._table.features_by_samples
-
-    @property
-    def Y_in(self) -> Any:  # noqa: D102, N802
-        return None if self._table is None else self._table.outputs_by_samples
-
-    @property
-    def featname(self) -> list[str] | None:  # noqa: D102
-        return None if self._table is None else self._table.names
-
-    @property
-    def A(self) -> list[int] | None:  # noqa: D102, N802
-        return None if self._fit is None else list(self._fit.index)
-
-    @property
-    def beta(self) -> FloatArray | None:  # noqa: D102
-        return None if self._fit is None else self._fit.weights[:, None].copy()
-
-    @property
-    def path(self) -> FloatArray | None:  # noqa: D102
-        return None if self._fit is None else self._fit.weights_along_path()
-
-    @property
-    def lam(self) -> FloatArray | None:  # noqa: D102
-        return None if self._fit is None else self._fit.path.alphas
-
-    @property
-    def A_neighbors(self) -> list[list[int]] | None:  # noqa: D102, N802
-        return None if self._fit is None else [list(near) for near in self._fit.neighbours]
-
-    @property
-    def A_neighbors_score(self) -> list[FloatArray] | None:  # noqa: D102, N802
-        return None if self._fit is None else [near.copy() for near in self._fit.similarities]
-
-    @property
-    def linkage_dist(self) -> FloatArray | None:  # noqa: D102
-        return None if self._tree is None else self._tree.linked.copy()
-
-    @property
-    def hclust_featnameindex(self) -> list[int] | None:  # noqa: D102
-        return None if self._tree is None else list(self._tree.columns)
-
-    @property
-    def hclust_featname(self) -> list[str] | None:  # noqa: D102
-        return None if self._tree is None else self._linked("hclust_featname")[1]
-
     def _run(self, settings: Settings, *, classes: bool) -> bool:
         table = self._given("classification" if classes else "regression")
         self._forget()
@@ -440,44 +384,6 @@ class HSICLasso:
         self._fit = fit(table, settings, classes=classes)
         self.max_neighbors = settings.max_neighbors
         return True
-
-    def _forget(self) -> None:
-        self._fit = self._tree = None
-
-    def _given(self, method: str) -> Table:
-        """Return the table, or say that there is none."""
-        if self._table is None:
-            raise CallOrderError(f"{method} needs data: call input(X, y) or input(file) first.")
-        return self._table
-
-    def _fitted(self, method: str) -> Fit:
-        """Return the fit, or say that there is none."""
-        self._given(method)
-        if self._fit is None:
-            raise CallOrderError(
-                f"{method} needs selected features: call regression() or classification() first."
-            )
-        return self._fit
-
-    def _linked(self, method: str) -> tuple[Tree, list[str]]:
-        """Return the tree and the names of its leaves, or say that there is none."""
-        self._fitted(method)
-        if self._tree is None:
-            raise CallOrderError(f"{method} needs a tree of features: call linkage() first.")
-        names = self._given(method).names
-        return self._tree, [names[k] for k in self._tree.columns]
-
-    @staticmethod
-    def _place(found: Fit, feat_index: int, num_neighbors: int) -> int:
-        """Check a place among the selected features, and a number of neighbours."""
-        check_whole("num_neighbors", num_neighbors, least=0)
-        size = len(found.index)
-        if not -size <= feat_index < size:
-            raise NoSuchFeatureError(
-                f"feat_index={feat_index}, but {size} features were selected: their places are 0 "
-                f"to {size - 1}."
-            )
-        return feat_index
 
     # names that the tests of pyHSICLasso call
 

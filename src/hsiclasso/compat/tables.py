@@ -61,7 +61,7 @@ class Table:
     @property
     def outputs_by_samples(self) -> Array:
         """The target of shape (n_outputs, n_samples)."""
-        y = np.asarray(self.y)
+        y = np.array(self.y)
         return y[None] if y.ndim == 1 else y.T
 
     def check(self) -> None:
