@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
 
 from hsiclasso import InvalidInputError, compat
 from hsiclasso.compat import BlocksWarning, CallOrderError, HSICLasso, NoSuchFeatureError
 from hsiclasso.errors import ConstantFeatureWarning, FewerFeaturesWarning
+from tests import oracles
+from tests.compat import dense
 
 AFTER_INPUT = ["regression", "classification", "save_HSICmatrix"]
 AFTER_FIT = [
@@ -235,6 +241,25 @@ def test_linkage(fitted):
     assert fitted.linkage_dist[0, 2] <= 1 - nearest + 1e-9
     with pytest.raises(InvalidInputError, match="method='wards' is unknown"):
         fitted.linkage("wards")
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
+)
+def test_linkage_of_a_copy(duplicate, discrete, table):
+    """The tree is that of the similarities, also of a model that was stored."""
+    X, y = np.round(table[0]), table[1]
+    model = HSICLasso()
+    model.input(X, y)
+    model.regression(3, B=0, discrete_x=discrete, max_neighbors=2)
+    again = duplicate(model)
+    again.linkage()
+    assert again.get_index() == model.get_index()
+    leaves = again.hclust_featnameindex
+    similarity = oracles.similarity(dense.feature_matrices(X, discrete)[leaves])
+    tree = linkage(squareform(1 - similarity, checks=False), "ward")
+    np.testing.assert_allclose(again.linkage_dist, tree, atol=1e-5)
 
 
 def test_linkage_of_one_feature(table):

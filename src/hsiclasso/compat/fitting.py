@@ -14,6 +14,7 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.compat.errors import BlocksWarning
 from hsiclasso.compat.kernels import OneScaleGaussian, SubtractedCovariates
 from hsiclasso.compat.tables import Table
+from hsiclasso.data import Source
 from hsiclasso.dependence import Problem, relate
 from hsiclasso.errors import FewerFeaturesWarning, InvalidInputError
 from hsiclasso.kernels import Delta
@@ -25,7 +26,7 @@ from hsiclasso.selectors.search import Search, by_weight
 from hsiclasso.solvers import SolutionPath
 from hsiclasso.targets import Classes, Real, Target
 
-__all__ = ["Fit", "Settings", "fit", "similarity_rows", "write_similarities"]
+__all__ = ["Fit", "Settings", "compared", "fit", "similarity_rows", "write_similarities"]
 
 #: More neighbours than asked for are looked at exactly: those of the pass have small errors.
 _SPARE = 5
@@ -76,7 +77,8 @@ class Fit:
     #: Weights of all columns, shape (d,).
     weights: FloatArray
     path: SolutionPath
-    problem: Problem
+    #: Kernel of the features.
+    kernel: str
     #: For each selected column itself and the most similar others, and these similarities.
     neighbours: list[list[int]]
     similarities: list[FloatArray]
@@ -139,7 +141,7 @@ def _solve(table: Table, settings: Settings, *, classes: bool) -> Fit:
     weights = np.zeros(d)
     weights[index] = path.coefficients()[index]
     return Fit(
-        index.tolist(), weights, path, problem,
+        index.tolist(), weights, path, options.kernel,
         [[k, *(j for j, _ in others)] for k, others in zip(index.tolist(), near, strict=True)],
         [np.array([1.0, *(value for _, value in others)]) for others in near],
     )  # fmt: skip
@@ -216,17 +218,20 @@ def similarity_rows(problem: Problem, rows: IntArray, columns: IntArray) -> Floa
     return np.asarray(np.divide(products, norms, out=np.zeros_like(products), where=norms > 0))
 
 
-def write_similarities(table: Table, filename: str) -> None:
-    """Write the similarities of all features as CSV, a few rows at a time.
+def compared(source: Source, kernel: str) -> Problem:
+    """Compare the features of a table with each other.
 
-    The target has no influence on them: numbers that all differ stand for it here.
+    A target has no influence on their similarities: numbers that all differ stand for it.
     """
-    d = table.source.n_features
-    options = HSICLasso(1, measure="nhsic", target=Real(transform=None))
-    inputs = prepare(options, table.source, np.arange(table.source.n_samples))
-    everything = np.arange(d)
+    options = HSICLasso(1, measure="nhsic", kernel=kernel, target=Real(transform=None))
+    with single_threaded_blas():
+        return _relate(prepare(options, source, np.arange(source.n_samples)))
+
+
+def write_similarities(table: Table, filename: str) -> None:
+    """Write the similarities of all features as CSV, a few rows at a time."""
+    problem, everything = compared(table.source, "auto"), np.arange(table.source.n_features)
     with single_threaded_blas(), open(filename, "w", encoding="utf-8") as file:
-        problem = _relate(inputs)
-        for start in range(0, d, _ROWS):
+        for start in range(0, everything.size, _ROWS):
             some = everything[start : start + _ROWS]
             np.savetxt(file, similarity_rows(problem, some, everything), "%.7f", ",")

@@ -199,7 +199,8 @@ class HSICLasso(State):
         bool
             True.
         """
-        self._tree = link(self._fitted("linkage"), method)
+        found = self._fitted("linkage")
+        self._tree = link(self._given("linkage").source, found, method)
         return True
 
     def dump(self) -> None:

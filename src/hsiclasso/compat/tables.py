@@ -99,6 +99,8 @@ class _Named(WrappedSource):
 
     def __init__(self, source: Source, names: Sequence[str]) -> None:
         super().__init__(source)
+        if not source.annotations:
+            del self.annotations  # so that the table can be pickled
         self._names = [str(name) for name in names]
 
     def name(self, column: int) -> str:

@@ -8,7 +8,9 @@ import numpy as np
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import FloatArray
-from hsiclasso.compat.fitting import Fit, similarity_rows
+from hsiclasso.compat.fitting import Fit, compared, similarity_rows
+from hsiclasso.data import Source
+from hsiclasso.data.subset import ColumnSubset
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Tree", "link"]
@@ -26,7 +28,7 @@ class Tree:
     linked: FloatArray
 
 
-def link(fit: Fit, method: str) -> Tree:
+def link(source: Source, fit: Fit, method: str) -> Tree:
     """Cluster the selected features and their neighbours.
 
     Those of the last selected feature are among them, which pyHSICLasso leaves out.
@@ -41,7 +43,9 @@ def link(fit: Fit, method: str) -> Tree:
             f"linkage needs two features or more, and there are {len(columns)}: select more, or "
             "fit with a larger max_neighbors."
         )
-    leaves = np.array(columns)
-    distances = np.maximum(0.0, 1 - similarity_rows(fit.problem, leaves, leaves))
+    leaves = ColumnSubset(source, np.array(columns))
+    everything = np.arange(len(columns))
+    similarities = similarity_rows(compared(leaves, fit.kernel), everything, everything)
+    distances = np.maximum(0.0, 1 - similarities)
     np.fill_diagonal(distances, 0.0)
     return Tree(columns, linkage(squareform(0.5 * (distances + distances.T)), method))
