@@ -72,6 +72,7 @@ def test_nothing_sticks(again, fitted, table):
             fitted.input(X) if again == "failing input" else fitted.regression(0)
     gone = TREE if again == "regression" else FOUND + TREE
     assert all(getattr(fitted, name) is None for name in gone)
+    assert fitted.max_neighbors == 10
     assert (fitted.X_in is None) == (again == "failing input")
 
 

@@ -123,7 +123,9 @@ def test_labels_of_frames_and_files_are_targets(small, tmp_path):
     for model in (numbers, labels):
         model.classification(1, B=0)
     np.testing.assert_allclose(numbers.beta, labels.beta, rtol=1e-12)
-    with pytest.raises(InvalidInputError):
+    with pytest.raises(
+        InvalidInputError, match=r"text such as '(bush|tree)', and regression needs"
+    ):
         labels.regression(1, B=0)
 
 
@@ -177,6 +179,8 @@ def test_what_does_not_fit_together(small, tmp_path):
         ((mat,), {}, r"has X of shape \(12, 4\) and Y of shape \(1, 12\)"),
         ((other,), {}, "has the variables data: it needs"),
         ((new,), {}, "is a MATLAB file of version 7.3: save it with -v7"),
+        (("no.csv",), {}, "no.csv does not exist"),
+        (("no.mat",), {}, "no.mat does not exist"),
         (("txt",), {}, "file name 'txt', which is too short"),
     ]:
         with pytest.raises(InvalidInputError, match=words):

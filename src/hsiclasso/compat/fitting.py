@@ -111,7 +111,7 @@ def fit(table: Table, settings: Settings, *, classes: bool) -> Fit:
             BlocksWarning,
             stacklevel=_STACK,
         )
-    table.check_finite()
+    table.check_values(classes=classes)
     found = _solve(table, settings, classes=classes)
     if len(found.index) < settings.num_feat:
         warnings.warn(

@@ -87,7 +87,9 @@ class State:
         return None if self._tree is None else self._linked("hclust_featname")[1]
 
     def _forget(self) -> None:
+        """Forget what was found."""
         self._fit = self._tree = None
+        self.max_neighbors = 10
 
     def _given(self, method: str) -> Table:
         """Return the table, or say that there is none."""

@@ -73,8 +73,8 @@ class Table:
                 "row, and X.T if the rows of X are features."
             )
 
-    def check_finite(self) -> None:
-        """Raise if a number is missing or infinite."""
+    def check_values(self, *, classes: bool) -> None:
+        """Raise if a number is missing or infinite, or if labels are no classes."""
         remedy = "drop such rows, fill them in, or use hsiclasso.HSICLasso(missing='ignore')."
         for run in self.source.runs():
             bad = np.argwhere(~np.isfinite(self.source.block(run)))
@@ -86,6 +86,12 @@ class Table:
                     f"and every value must be a number: {remedy}"
                 )
         y = np.asarray(self.y)
+        text = next((value for value in y.ravel() if isinstance(value, str)), None)
+        if text is not None and not classes:
+            raise InvalidInputError(
+                f"y holds text such as {str(text)!r}, and regression needs numbers: call "
+                "classification, or encode y."
+            )
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             row = int(np.argwhere(~np.isfinite(y))[0, 0])
             raise InvalidInputError(
@@ -175,6 +181,8 @@ def is_frame(X: Any) -> bool:
 
 def from_file(path: str | os.PathLike[str], output_list: Sequence[str] | None) -> Table:
     """Read a table with the target among its columns, or two variables of a MATLAB file."""
+    if not Path(path).is_file():
+        raise InvalidInputError(f"{path} does not exist: check the spelling of the path.")
     if Path(path).suffix.lower() == ".mat":
         if output_list is not None:
             raise InvalidInputError(
