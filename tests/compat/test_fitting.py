@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from hsiclasso.compat import HSICLasso
+from hsiclasso.compat import HSICLasso, fitting
+from hsiclasso.solvers import Status
 from tests import oracles
 from tests.compat import dense
 
@@ -107,6 +111,12 @@ def test_equal_columns_are_told_apart():
     assert model.get_index() == [1]
     assert model.get_index_neighbors(0, 2) == [2, 3]
     np.testing.assert_allclose(model.get_index_neighbors_score(0, 2), 1.0, atol=1e-9)
+
+
+def test_a_path_that_stalls_is_no_secret(table, monkeypatch):
+    monkeypatch.setattr(fitting, "_cut", lambda path, _: replace(path, status=Status.STALLED))
+    with pytest.warns(ConvergenceWarning, match="stopped early because rounding errors"):
+        fit(*table, "regression", 3)
 
 
 def test_order_is_by_weight(fitted):

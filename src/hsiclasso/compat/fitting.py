@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso._blas import single_threaded_blas
 from hsiclasso._checks import check_choice, check_flag, check_whole
@@ -23,7 +24,7 @@ from hsiclasso.selectors.describe import warn_of_useless
 from hsiclasso.selectors.pipeline import n_exact, target_matrix
 from hsiclasso.selectors.prepare import Inputs, prepare
 from hsiclasso.selectors.search import Search, by_weight
-from hsiclasso.solvers import SolutionPath
+from hsiclasso.solvers import SolutionPath, Status
 from hsiclasso.targets import Classes, Real, Target
 
 __all__ = ["Fit", "Settings", "compared", "fit", "similarity_rows", "write_similarities"]
@@ -113,6 +114,8 @@ def fit(table: Table, settings: Settings, *, classes: bool) -> Fit:
         )
     table.check_values(classes=classes)
     found = _solve(table, settings, classes=classes)
+    if found.path.status is Status.STALLED:
+        warnings.warn(f"{found.path.status.value}.", ConvergenceWarning, stacklevel=_STACK)
     if len(found.index) < settings.num_feat:
         warnings.warn(
             f"num_feat={settings.num_feat}, but only {len(found.index)} of {d} features get a "
