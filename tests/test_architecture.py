@@ -29,6 +29,8 @@ ALLOWED = {
     "plots": {"data", "targets", "dependence", "solvers", "selectors", "baselines", "inference"},
     "cli": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
             "inference", "plots", *hsiclasso.__all__},
+    "compat": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
+               "plots"},
     "__init__": {"data", "kernels", "targets", "selectors", "inference"},
     **{part: set() for part in COMMON},
 }  # fmt: skip
