@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, Literal
 
+from hsiclasso._types import FloatArray
 from hsiclasso.errors import require
 from hsiclasso.selectors.summaries import (
     DataSummary,
@@ -213,6 +214,10 @@ class SelectionResult:
         The tests of all candidates, if a `ControlledSelection` bounds the false discoveries.
     interactions : InteractionSummary or None
         Which interactions could be selected, if any.
+    similarity : ndarray of shape (s, s) or None
+        How similar the selected features are to each other, in their order: normalised HSIC, or
+        its counterpart in the terms of the measure. None if more than 200 are selected; not part
+        of `to_dict`.
 
     Examples
     --------
@@ -231,6 +236,7 @@ class SelectionResult:
     clusters: tuple[Cluster, ...] = ()
     error_control: ErrorControl | None = None
     interactions: InteractionSummary | None = None
+    similarity: FloatArray | None = field(default=None, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
