@@ -9,7 +9,7 @@ import pytest
 
 from hsiclasso import make_data1
 from hsiclasso.plots import plot_path
-from hsiclasso.plots.path import _spread
+from hsiclasso.plots.path import spread_apart
 from tests.plots.helpers import choose, texts
 
 pytest.importorskip("matplotlib")
@@ -67,7 +67,7 @@ def test_labels_do_not_overlap(selection):
 
 def test_spread_keeps_order_and_room():
     heights = np.array([0.98, 0.99, 0.0, 0.01, 0.5])
-    spread = _spread(heights, 0.1)
+    spread = spread_apart(heights, 0.1)
     assert np.array_equal(np.argsort(spread), np.argsort(heights))
     assert np.diff(np.sort(spread)).min() >= 0.1 - 1e-12
     assert spread.min() >= 0
