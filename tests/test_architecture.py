@@ -27,8 +27,9 @@ ALLOWED = {
     "baselines": {"data", "kernels", "targets", "dependence", "solvers", "selectors"},
     "inference": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines"},
     "plots": {"data", "targets", "dependence", "solvers", "selectors", "baselines", "inference"},
+    "report": {"data", "targets", "selectors", "plots"},
     "cli": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
-            "inference", "plots", *hsiclasso.__all__},
+            "inference", "plots", "report", *hsiclasso.__all__},
     "__init__": {"data", "kernels", "targets", "selectors", "inference"},
     **{part: set() for part in COMMON},
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
@@ -13,6 +14,7 @@ from hsiclasso.cli.names import read_names
 
 __all__ = [
     "SectionedCommand",
+    "command_words",
     "compare_options",
     "output_options",
     "run_options",
@@ -23,6 +25,8 @@ __all__ = [
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+#: Where a command keeps its words.
+_WORDS = "hsiclasso.words"
 #: Width of the column with the names of options in the help, in letters.
 _NAMES = 28
 _FILE = click.Path(path_type=Path)
@@ -65,6 +69,11 @@ class _Number(click.ParamType):  # type: ignore[type-arg]
 class SectionedCommand(click.Command):
     """A command whose help lists options under headings; ``--help`` is under the last one."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words of the command: a report says how to run it again."""
+        ctx.meta[_WORDS] = shlex.join(["hsiclasso", ctx.info_name or "", *args])
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, a list for each heading."""
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -78,6 +87,11 @@ class SectionedCommand(click.Command):
         for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records, col_max=_NAMES)
+
+
+def command_words() -> str:
+    """Return the command that is running, as it may be typed again."""
+    return str(click.get_current_context().meta.get(_WORDS, ""))
 
 
 def _section(heading: str) -> Callable[..., Callable[[Any], Any]]:
@@ -359,6 +373,11 @@ _RESULT = (
         "--plot", type=_FILE,
         help="Draw weights, path and, for --method embedding, the functions of the features in a "
         ".png, .svg or .pdf file.",
+    ),
+    _output(
+        "--report", "report_file", type=_FILE,
+        help="Write a page with everything to an .html file that opens offline: a table to sort "
+        "and filter, the shape of each dependence, the path, redundancy, and what was asked.",
     ),
     *_PRINTED,
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """A report of a selection: one HTML file that opens offline and asks nothing of the network."""
 
 from hsiclasso.report.asked import Asked
-from hsiclasso.report.write import make_report, write_report
+from hsiclasso.report.write import REPORT_SUFFIXES, make_report, write_report
 
-__all__ = ["Asked", "make_report", "write_report"]
+__all__ = ["REPORT_SUFFIXES", "Asked", "make_report", "write_report"]

@@ -13,7 +13,7 @@ from hsiclasso.report.drawn import Drawn
 from hsiclasso.report.markup import Markup, tag
 from hsiclasso.report.scatter import axis_of
 from hsiclasso.report.smoothing import MOST_DOTS, thin
-from hsiclasso.report.svg import Axis, Plot, dots, number, picture
+from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
 
 __all__ = ["draw_columns", "draw_labels", "draw_rows", "draw_shares", "few"]
 
@@ -55,7 +55,7 @@ def _strips(
     name: str, parts: list[FloatArray], names: tuple[str, ...], other: str, *, across: bool
 ) -> Drawn:
     """Draw dots and a box for each group: numbers run across, or up."""
-    (left, right), (low, high) = Plot.room(left=_NAMES if across else 84)
+    (left, right), (low, high) = Plot.room(left=_NAMES if across else 100)
     every = np.concatenate(parts)
     if across:
         plot = Plot(axis_of(every, left, right), Axis.naming(names, high, low))
@@ -98,7 +98,8 @@ def _medians(name: str, parts: list[FloatArray], names: tuple[str, ...]) -> str:
     known.sort(key=lambda pair: pair[0])
     if len(known) > 3:
         known = [known[0], known[-1]]
-    each = ", ".join(f"{number(median)} for {shorten(group, 24)}" for median, group in known)
+    step = digit_of(np.array([median for median, _ in known]))
+    each = ", ".join(f"{number(median, step)} for {shorten(group, 24)}" for median, group in known)
     ends = "lowest and highest median" if len(parts) > 3 else "median"
     return f"{ends.capitalize()} of {name}: {each}."
 
@@ -107,7 +108,7 @@ def draw_shares(groups: Groups, target: Groups) -> Drawn:
     """Draw the shares of the classes within each group of the samples, stacked."""
     target = merged(target)
     (left, right), (low, high) = Plot.room()
-    plot = Plot(Axis.naming(groups.names, left, right), Axis(0.0, 1.0, low, high))
+    plot = Plot(Axis.naming(groups.names, left, right), Axis(0.0, 1.08, low, high))
     counts = np.array(
         [[np.count_nonzero((groups.codes == g) & (target.codes == c))
           for c in range(len(target.names))] for g in range(len(groups.names))], dtype=np.float64
@@ -123,8 +124,9 @@ def draw_shares(groups: Groups, target: Groups) -> Drawn:
             look: dict[str, Any] = {"x": begin, "y": y, "width": end - begin, "height": height}
             drawn.append(tag("rect", class_=f"f c{c}", **look) if height else None)
             bottom = float(top)
-        look = {"text_anchor": "middle", "x": (begin + end) // 2, "y": round(high) + 24}
-        drawn.append(tag("text", f"n={int(total)}", class_="w", **look))
+        above = round(float(plot.y.at(1.0))) - 6
+        look = {"text_anchor": "middle", "x": (begin + end) // 2, "y": above}
+        drawn.append(tag("text", f"n={int(total)}", **look))
     first = tops[:, 0]
     words = f"Share of {target.names[0]}: " + ", ".join(
         f"{share:.0%} for {shorten(name, 24)}"
@@ -148,4 +150,5 @@ def few(column: Column) -> Groups:
         return found
     middle = float(np.median(column.values))
     codes = (column.values > middle).astype(np.float64)
-    return Groups(column.name, codes, (f"up to {number(middle)}", f"above {number(middle)}"))
+    cut = number(middle, digit_of(column.values))
+    return Groups(column.name, codes, (f"up to {cut}", f"above {cut}"))

@@ -163,9 +163,7 @@ def _shown(data: Any, kind: str, names: Sequence[str]) -> Target | None:
     return Numbers(data.raw, tuple(names))
 
 
-def _columns(
-    source: Source, features: Sequence[SelectedFeature], rows: Any
-) -> dict[str, Column]:
+def _columns(source: Source, features: Sequence[SelectedFeature], rows: Any) -> dict[str, Column]:
     """Read the columns of the selected features, by name."""
     wanted: dict[str, int] = {}
     finder = ColumnFinder(source)

@@ -82,7 +82,7 @@ def _row(name: str, feature: int, place: int, side: int, size: int) -> Markup:
     """Return the name of a row, and what marks its cells and those of its column."""
     across = {"x": _NAMES, "y": place * side, "width": size, "height": side}
     down = {"x": _NAMES + place * side, "y": 0, "width": side, "height": size}
-    letters = min(22, side)
+    letters = min(16, side)
     look = {"text_anchor": "end", "x": _NAMES - 8, "y": round((place + 0.5) * side + letters / 3)}
     text = tag("text", shorten(name, 24), style=f"font-size:{letters}px", **look)
     marks = tag("rect", class_="mark", **across), tag("rect", class_="mark down", **down)

@@ -6,17 +6,19 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 from hsiclasso.plots.drawing import shorten
+from hsiclasso.report.boxes import few
 from hsiclasso.report.data import Column, Groups, Times, merged
 from hsiclasso.report.drawn import Drawn
-from hsiclasso.report.boxes import few
 from hsiclasso.report.markup import Markup
 from hsiclasso.report.smoothing import survival_curve
-from hsiclasso.report.svg import Axis, Plot, dots, line, number, picture
+from hsiclasso.report.svg import Axis, Plot, digit_of, dots, line, number, picture
 
 __all__ = ["draw_lives", "draw_lives_of_pair"]
 
 #: Most curves of a picture, and most marks of censored times on each.
 _CURVES, _MARKS = 5, 60
+#: The last times are not drawn if they are so much later than the first 95%.
+_FAR = 2.0
 
 
 def draw_lives(column: Column, groups: Groups | None, times: Times) -> Drawn:
@@ -39,14 +41,17 @@ def _thirds(column: Column) -> Groups:
     """Return the thirds of a column of numbers."""
     low, high = np.quantile(column.values, [1 / 3, 2 / 3])
     codes = (column.values > low).astype(np.float64) + (column.values > high)
-    a, b = number(float(low)), number(float(high))
-    return Groups(column.name, codes, (f"low, up to {a}", f"middle, {a} to {b}", f"high, above {b}"))
+    step = digit_of(column.values)
+    a, b = number(float(low), step), number(float(high), step)
+    return Groups(
+        column.name, codes, (f"low (up to {a})", f"middle ({a} to {b})", f"high (above {b})")
+    )
 
 
 def _curves(groups: Groups, times: Times) -> Drawn:
     """Draw the curve of each group."""
     (left, right), (low, high) = Plot.room()
-    last = float(times.time.max())
+    last = _last(times.time)
     plot = Plot(Axis(0.0, 1.02 * last, left, right), Axis(0.0, 1.02, low, high))
     half = float(np.median(times.time))
     parts: list[Markup] = []
@@ -58,8 +63,8 @@ def _curves(groups: Groups, times: Times) -> Drawn:
             continue
         time, event = times.time[own], times.event[own]
         at, left_over = survival_curve(time, event)
-        parts.append(_steps(plot, at, left_over, float(time.max()), g))
-        ended = np.sort(time[event == 0])
+        parts.append(_steps(plot, at, left_over, min(float(time.max()), last), g))
+        ended = np.sort(time[(event == 0) & (time <= last)])
         ended = ended[:: max(1, -(-ended.size // _MARKS))]
         share = left_over[np.searchsorted(at, ended, side="right") - 1]
         parts.append(dots(plot.x.at(ended), plot.y.at(share), class_=f"k c{g}"))
@@ -71,7 +76,15 @@ def _curves(groups: Groups, times: Times) -> Drawn:
     return Drawn(picture(title, frame, parts), words, tuple(names))
 
 
+def _last(time: FloatArray) -> float:
+    """Return where the curves end: where few samples are left, if the last times are far away."""
+    last, most = float(time.max()), float(np.quantile(time, 0.95))
+    return most if last > _FAR * most > 0 else last
+
+
 def _steps(plot: Plot, at: FloatArray, left_over: FloatArray, end: float, colour: int) -> Markup:
     """Draw a curve of steps up to the last time."""
-    x = np.append(np.repeat(at, 2)[1:], end)
-    return line(plot.x.at(x), plot.y.at(np.repeat(left_over, 2)), class_=f"l c{colour} h{colour}")
+    inside = at <= end
+    x = np.append(np.repeat(at[inside], 2)[1:], end)
+    y = np.repeat(left_over[inside], 2)
+    return line(plot.x.at(x), plot.y.at(y), class_=f"l c{colour} h{colour}")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.plots.drawing import shorten
+from hsiclasso.report.boxes import few
 from hsiclasso.report.data import Column, Groups, groups_of, merged
 from hsiclasso.report.drawn import Drawn
-from hsiclasso.report.boxes import few
 from hsiclasso.report.markup import Markup
 from hsiclasso.report.scatter import axis_of
 from hsiclasso.report.smoothing import thin
-from hsiclasso.report.svg import Axis, Plot, dots, number, picture
+from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
 
 __all__ = ["draw_pair"]
 
@@ -24,7 +26,9 @@ _SPREAD = 0.6
 
 def draw_pair(columns: list[Column], name: str, target: Groups | FloatArray) -> Drawn:
     """Draw each sample at its two values, in the colour of its target."""
-    groups, colours = (merged(target), "c") if isinstance(target, Groups) else (_shades(target), "s")
+    groups, colours = (
+        (merged(target), "c") if isinstance(target, Groups) else (_shades(target), "s")
+    )
     (left, right), (low, high) = Plot.room()
     some = thin(columns[0].values.size)
     (x, across), (y, up) = (
@@ -48,8 +52,8 @@ def _shades(values: FloatArray) -> Groups:
     """Cut a target of numbers into parts of about the same number of samples."""
     cuts = np.unique(np.quantile(values, np.linspace(0, 1, _SHADES + 1)[1:-1]))
     codes = np.searchsorted(cuts, values, side="left").astype(np.float64)
-    ends = [number(float(cut)) for cut in cuts]
-    between = [f"{a} to {b}" for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    ends = [number(float(cut), digit_of(cuts)) for cut in cuts]
+    between = [f"{a} to {b}" for a, b in pairwise(ends)]
     return Groups("", codes, (f"up to {ends[0]}", *between, f"above {ends[-1]}"))
 
 
@@ -77,9 +81,9 @@ def _words(columns: list[Column], name: str, target: Groups | FloatArray) -> str
     return f"{what}: {'; '.join(said)}."
 
 
-def _usual(target: Groups | FloatArray, own: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
+def _usual(target: Groups | FloatArray, own: BoolArray) -> str:
     if not isinstance(target, Groups):
-        return number(float(target[own].mean()))
+        return number(float(target[own].mean()), digit_of(target))
     counts = np.bincount(target.codes[own].astype(int), minlength=len(target.names))
     best = int(np.argmax(counts))
     return f"{shorten(target.names[best], 20)} {counts[best] / counts.sum():.0%}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hsiclasso._types import FloatArray
 from hsiclasso.plots.drawing import shorten
 from hsiclasso.plots.path import path_curves, spread_apart
 from hsiclasso.report.markup import Markup, tag
@@ -13,11 +14,11 @@ from hsiclasso.selectors.result import SelectionResult
 __all__ = ["draw_path"]
 
 #: Width of the picture, room for names at the right end, and most names there.
-_WIDE, _ROOM, _NAMED = 1000, 250, 12
+_WIDE, _ROOM, _NAMED = 960, 190, 12
 #: Most lines of selected features, of others, and points of a line.
 _LINES, _OTHERS, _POINTS = 100, 60, 110
 #: Colours there are, and the smallest distance between two names.
-_COLOURS, _GAP = 10, 24.0
+_COLOURS, _GAP = 10, 18.0
 
 
 def draw_path(result: SelectionResult) -> Markup | None:
@@ -55,7 +56,9 @@ def draw_path(result: SelectionResult) -> Markup | None:
     return picture(title, frame, parts, width=_WIDE)
 
 
-def _line(plot: Plot, x: np.ndarray, curve: np.ndarray, look: str, place: int | None = None) -> Markup:  # type: ignore[type-arg]
+def _line(
+    plot: Plot, x: FloatArray, curve: FloatArray, look: str, place: int | None = None
+) -> Markup:
     """Draw the weight of a feature where it is not 0."""
     size = np.abs(curve)
     beside = np.maximum(np.append(size[1:], 0.0), np.append(0.0, size[:-1]))
@@ -76,8 +79,6 @@ def _names(
     for (name, place), end, height in zip(labels, ends, heights.tolist(), strict=True):
         lead = f"M{at + 3:.0f} {end:.0f}L{at + 18:.0f} {height:.0f}"
         colour = f"c{place % _COLOURS}"
-        text = tag("text", shorten(name, 20), x=round(at + 24), y=round(height + 7))
+        text = tag("text", shorten(name, 20), x=round(at + 24), y=round(height + 5))
         made.append(tag("g", tag("path", class_=f"e {colour}", d=lead), text, data_f=place))
     return made
-
-

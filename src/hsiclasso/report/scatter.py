@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.report.drawn import Drawn
 from hsiclasso.report.smoothing import smooth, thin
-from hsiclasso.report.svg import Axis, Plot, dots, line, number, picture
+from hsiclasso.report.svg import Axis, Plot, digit_of, dots, line, number, picture
 
 __all__ = ["axis_of", "draw_scatter"]
 
 #: Values beyond the axis if the range of the others is so much smaller; share of the others.
-_FAR, _CENTRAL = 4.0, (0.01, 0.99)
+_FAR, _CENTRAL = 2.5, (0.01, 0.99)
 
 
 def draw_scatter(name: str, x: FloatArray, target: str, y: FloatArray) -> Drawn:
@@ -45,7 +45,7 @@ def axis_of(values: FloatArray, start: float, end: float) -> Axis:
     return Axis.of(values, start, end)
 
 
-def _beyond(axis: Axis, values: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _beyond(axis: Axis, values: FloatArray) -> BoolArray:
     return np.asarray((values < axis.low) | (values > axis.high))
 
 
@@ -54,5 +54,6 @@ def _words(name: str, target: str, points: FloatArray, curve: FloatArray) -> str
     if not points.size:
         return f"{name} has too few values for a curve."
     middle = int(np.argmin(np.abs(points - 0.5 * (points[0] + points[-1]))))
-    first, between, last = (number(float(curve[place])) for place in (0, middle, -1))
+    step = digit_of(curve)
+    first, between, last = (number(float(curve[place]), step) for place in (0, middle, -1))
     return f"On average {target} is {first} at low, {between} at middle and {last} at high values."

@@ -82,7 +82,11 @@ def _panel(place: int, feature: SelectedFeature, seen: Seen) -> Markup:
     legend = None
     if drawn is not None and drawn.legend:
         items = [
-            tag("li", tag("i", class_=f"{drawn.colours}{k} h{k}", aria_hidden="true"), shorten(n, 40))
+            tag(
+                "li",
+                tag("i", class_=f"{drawn.colours}{k} h{k}", aria_hidden="true"),
+                shorten(n, 40),
+            )
             for k, n in enumerate(drawn.legend)
         ]
         legend = tag("ul", items, class_="legend")
@@ -155,8 +159,10 @@ def _candidates(result: SelectionResult) -> Markup:
     assert result.error_control is not None
     place = {feature.index: k for k, feature in enumerate(result.features)}
     tests = sorted(result.error_control.candidates, key=lambda test: test.q_value)[:100]
-    titles = ("candidate", "p alone", "p given the others", "q", "found")
-    head = tag("tr", [tag("th", title, scope="col") for title in titles])
+    titles = {
+        "candidate": None, "p alone": "num", "p given the others": "num", "q": "num", "found": None
+    }  # fmt: skip
+    head = tag("tr", [tag("th", name, scope="col", class_=look) for name, look in titles.items()])
     rows = [
         tag(
             "tr",
@@ -185,9 +191,7 @@ def data_section(result: SelectionResult, seen: Seen) -> Markup:
         about["Samples not used"] = f"{data.n_dropped:,}"
     if seen.target is not None:
         about["Target"] = _target_words(seen)
-    missing = {
-        name: int(np.isnan(column.values).sum()) for name, column in seen.columns.items()
-    }
+    missing = {name: int(np.isnan(column.values).sum()) for name, column in seen.columns.items()}
     some = [f"{shorten(name, 30)} ({n:,})" for name, n in missing.items() if n]
     if some:
         rest = f" and {len(some) - 10} more columns" if len(some) > 10 else ""

@@ -37,16 +37,10 @@ def found_words(result: SelectionResult, target: str) -> list[str]:
     base = f"on {data.n_samples:,} samples with {data.n_columns:,} columns"
     if not count:
         return [f"Nothing was selected {base}: no feature was found {tells}."]
-    said = [f"{_number(count, 'feature')} {tells} {'was' if count == 1 else 'were'} selected {base}."]
-    heaviest = [f for f in result.features if f.share > 0][:_NAMED]
-    if heaviest and count > 1:
-        share = sum(f.share for f in heaviest)
-        said.append(
-            f"{_listed([f.name for f in heaviest])} {'weighs' if len(heaviest) == 1 else 'weigh'} "
-            f"most: {share:.0%} of the weight in all."
-        )
-    elif heaviest:
-        said.append(f"It is {shorten(heaviest[0].name, 60)}.")
+    said = [
+        f"{_number(count, 'feature')} {tells} {'was' if count == 1 else 'were'} selected {base}."
+    ]
+    said += _heaviest(result)
     alike = sum(len(cluster.members) for cluster in result.clusters)
     if alike:
         said.append(
@@ -56,6 +50,21 @@ def found_words(result: SelectionResult, target: str) -> list[str]:
             "matters."
         )
     return [*said, _how_sure(result)]
+
+
+def _heaviest(result: SelectionResult) -> list[str]:
+    """Name the features of the largest weights."""
+    features = result.features
+    first = [f for f in features if f.share > 0][:_NAMED]
+    names = _listed([f.name for f in first or features[:_NAMED]])
+    if len(features) == 1:
+        return [f"It is {names}."]
+    if len(features) <= _NAMED:
+        return [f"They are {_listed([f.name for f in features])}."]
+    if not first:
+        return []
+    verb, share = "weighs" if len(first) == 1 else "weigh", sum(f.share for f in first)
+    return [f"{names} {verb} most: {share:.0%} of all weight."]
 
 
 def _how_sure(result: SelectionResult) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.report import boxes
 from hsiclasso.report.data import Column, Groups, Labels, Numbers, Seen, Target, Times, groups_of
 from hsiclasso.report.drawn import Drawn
@@ -39,7 +40,7 @@ def draw_shape(feature: SelectedFeature, seen: Seen) -> Shape:
         return Shape(None, "Pictures are drawn of the first 120 columns only.")
     if len(columns) > 2:
         return Shape(None, f"It consists of {len(columns)} columns, and has no picture.")
-    known = ~np.isnan([column.values for column in columns]).any(axis=0)
+    known = np.asarray(~np.isnan([column.values for column in columns]).any(axis=0))
     if np.count_nonzero(known) < _LEAST:
         return Shape(None, "Fewer than three samples have a value.")
     columns = [Column(one.name, one.values[known], one.labels) for one in columns]
@@ -50,7 +51,7 @@ def draw_shape(feature: SelectedFeature, seen: Seen) -> Shape:
     return Shape(drawn, note)
 
 
-def _only(target: Target, rows: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Target:
+def _only(target: Target, rows: BoolArray) -> Target:
     """Return the target on some samples."""
     if isinstance(target, Groups):
         return Groups(target.name, target.codes[rows], target.names)
@@ -88,7 +89,7 @@ def _draw_two(columns: list[Column], target: Target) -> Drawn:
     return draw_pair(columns, target.name, target)
 
 
-def _clearest(column: Column, target: Numbers) -> tuple[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _clearest(column: Column, target: Numbers) -> tuple[str, FloatArray]:
     """Return the output that a smooth curve over the column explains best."""
     if len(target.names) == 1:
         return target.names[0], target.values[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 
 __all__ = ["MOST_DOTS", "smooth", "survival_curve", "thin"]
 
@@ -14,7 +14,7 @@ MOST_DOTS, _POINTS = 400, 41
 _NEAR, _LEAST = 0.4, 12
 
 
-def thin(n: int, most: int = MOST_DOTS) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def thin(n: int, most: int = MOST_DOTS) -> IntArray:
     """Return which of n samples are drawn: all, or a random part, always the same.
 
     Examples

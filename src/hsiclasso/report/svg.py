@@ -12,14 +12,25 @@ from hsiclasso._types import FloatArray
 from hsiclasso.plots.drawing import shorten
 from hsiclasso.report.markup import Markup, tag
 
-__all__ = ["HEIGHT", "WIDTH", "Axis", "Plot", "dots", "line", "number", "picture", "squares"]
+__all__ = [
+    "HEIGHT",
+    "WIDTH",
+    "Axis",
+    "Plot",
+    "digit_of",
+    "dots",
+    "line",
+    "number",
+    "picture",
+    "squares",
+]
 
 #: Size of a picture in its own units; letters are 22 of them high.
 WIDTH, HEIGHT = 640, 460
 #: Room for numbers and names on the left and below.
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 16, 14, 74
-#: Letters of a name along an axis, and of a value.
-_NAME, _VALUE = 34, 11
+_LEFT, _RIGHT, _TOP, _BOTTOM = 100, 16, 14, 74
+#: Letters of a name along an axis, and of a value; typical width of a letter.
+_NAME, _VALUE, _LETTER = 34, 11, 12.5
 
 
 @dataclass(frozen=True)
@@ -54,10 +65,10 @@ class Axis:
             low, high, values = np.log(low), np.log(high), np.log(values)
         return self.start + (self.end - self.start) * (values - low) / (high - low)
 
-    def ticks(self) -> list[tuple[float, str]]:
+    def ticks(self, letters: int = _VALUE) -> list[tuple[float, str]]:
         """Return about five places with round numbers, or all that have a name."""
         if self.labels:
-            return [(float(place), shorten(name, _VALUE)) for place, name in enumerate(self.labels)]
+            return [(float(k), shorten(name, letters)) for k, name in enumerate(self.labels)]
         low, high = sorted((self.low, self.high))
         if self.log and high / low > 30:
             powers = range(int(np.ceil(np.log10(low))), int(np.floor(np.log10(high))) + 1)
@@ -83,6 +94,18 @@ def number(value: float, step: float | None = None) -> str:
     return f"{value:.3g}" if abs(value) < 1000 or abs(value) >= 1e5 else f"{value:,.0f}"
 
 
+def digit_of(values: FloatArray) -> float:
+    """Return the smallest step between numbers that matters among some values.
+
+    Examples
+    --------
+    >>> float(digit_of(np.array([0.5, 12.3])))
+    0.1
+    """
+    spread = float(np.ptp(values)) or float(np.abs(values).max(initial=0.0)) or 1.0
+    return float(10.0 ** (np.floor(np.log10(spread)) - 2))
+
+
 @dataclass(frozen=True)
 class Plot:
     """The area of a picture, with its two axes."""
@@ -100,28 +123,42 @@ class Plot:
         parts = []
         for value, text in self.y.ticks():
             place = round(float(self.y.at(value)))
-            grid = f"M{self.x.start:.0f} {place}H{self.x.end:.0f}"
-            parts.append(tag("path", class_="g", d=None if self.y.labels else grid))
+            if not self.y.labels:
+                grid = f"M{self.x.start:.0f} {place}H{self.x.end:.0f}"
+                parts.append(tag("path", class_="g", d=grid))
             look = {"text_anchor": "end", "x": round(self.x.start) - 8, "y": place + 7}
             parts.append(tag("text", text, **look))
         base = HEIGHT - _BOTTOM
-        for value, text in self.x.ticks():
-            place = round(float(self.x.at(value)))
+        for place, text in self._below():
             parts.append(tag("text", text, text_anchor="middle", x=place, y=base + 28))
         parts.append(tag("path", class_="a", d=f"M{self.x.start:.0f} {base}H{self.x.end:.0f}"))
         middle = round((self.x.start + self.x.end) / 2)
         name = {"text_anchor": "middle", "class_": "n"}
         parts.append(tag("text", shorten(across, _NAME), x=middle, y=HEIGHT - 12, **name))
         if up:
-            at = f"translate(20 {round((_TOP + base) / 2)}) rotate(-90)"
+            at = f"translate(18 {round((_TOP + base) / 2)}) rotate(-90)"
             parts.append(tag("text", shorten(up, _NAME - 6), transform=at, **name))
         return tag("g", parts, class_="axes")
+
+    def _below(self) -> list[tuple[int, str]]:
+        """Return numbers or names below the picture, those that do not overlap."""
+        letters = _VALUE
+        if self.x.labels:
+            letters = max(3, int(abs(self.x.at(1) - self.x.at(0)) / _LETTER))
+        found = [(round(float(self.x.at(v))), text) for v, text in self.x.ticks(letters)]
+        shown: list[tuple[int, str]] = []
+        for place, text in sorted(found):
+            gap = _LETTER * (len(text) + (len(shown[-1][1]) if shown else 0)) / 2 + 8
+            if not shown or self.x.labels or place - shown[-1][0] >= gap:
+                shown.append((place, text))
+        return shown
 
 
 def picture(title: str, *parts: Any, height: int = HEIGHT, width: int = WIDTH) -> Markup:
     """Return a picture with a title that screen readers read."""
     look = {"viewBox": f"0 0 {width} {height}", "role": "img", "aria_label": title}
-    return tag("svg", tag("title", title), parts, **look)
+    natural = f"max-width:{width}px;min-width:{min(width, 540)}px" if width != WIDTH else None
+    return tag("svg", tag("title", title), parts, style=natural, **look)
 
 
 def dots(x: Any, y: Any, **look: Any) -> Markup:

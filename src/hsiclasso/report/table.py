@@ -14,6 +14,8 @@ __all__ = ["Field", "fields_of", "table_data", "write_table"]
 
 #: Similar features that a cell shows, and that the data has.
 _SHOWN, _KEPT = 4, 30
+#: Cells with more letters than this need a wide column.
+_LONG = 40
 #: Letters of a name that a cell shows.
 _LETTERS = 60
 #: Why a feature was selected.
@@ -110,9 +112,7 @@ def _shares(features: Sequence[SelectedFeature]) -> Field:
     return Field("share", [f.share for f in features], shown, about="of the sum of all weights")
 
 
-def _similar(
-    title: str, others: Sequence[Sequence[Member | Neighbour]], about: str
-) -> Field:
+def _similar(title: str, others: Sequence[Sequence[Member | Neighbour]], about: str) -> Field:
     """Return lists of similar features."""
     values = [_list(some, _KEPT, str) for some in others]
     shown = [_list(some, _SHOWN, lambda name: shorten(name, 24)) for some in others]
@@ -161,4 +161,6 @@ def _cell(field: Field, row: int) -> Markup:
             title=name if len(name) > _LETTERS else None,
         )  # fmt: skip
         return tag("th", button, scope="row")
-    return tag("td", shown, class_="num" if field.numeric else None)
+    long = any(len(str(value)) > _LONG for value in field.shown)
+    look = "num" if field.numeric else "list" if long else "text"
+    return tag("td", shown, class_=look)

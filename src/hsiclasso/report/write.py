@@ -94,7 +94,7 @@ def make_report(selected: Any, X: Any = None, y: Any = None, *, asked: Asked | N
         sections.data_section(result, seen),
         section("What was asked", listed(settings_of(result, selector, asked)), name="asked"),
     ]
-    return write_page(f"What {name} depends on", made, table_data(fields))
+    return write_page(f"Features selected for {name}", made, table_data(fields))
 
 
 def _result_of(selected: Any) -> tuple[SelectionResult, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from html import escape
@@ -320,6 +321,19 @@ class SelectionResult:
         """Draw weights, path and functions as a matplotlib figure (needs the extra ``plots``)."""
         # by name, because plots import results
         return importlib.import_module("hsiclasso.plots").draw_result(self)
+
+    def to_html(self, file: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write a report as one HTML file that opens offline.
+
+        Parameters
+        ----------
+        file : path-like
+            File to write, ``.html``.
+        X, y : table and target, optional
+            Those of the fit; with them the report shows how the target depends on each feature.
+            `hsiclasso.report.write_report` also takes the selector, for its settings.
+        """
+        importlib.import_module("hsiclasso.report").write_report(self, file, X, y)
 
     def __repr__(self) -> str:
         shown = self.features[:_SHOWN]
