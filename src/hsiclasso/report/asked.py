@@ -68,7 +68,7 @@ def settings_of(result: SelectionResult, selector: Any, asked: Asked) -> dict[st
         "Samples": "weighted" if method.weighted else "",
         "Seed": "" if seed is None else str(seed),
         "Versions": _versions(),
-        "In Python": "" if selector is None else repr(selector),
+        "In Python": "" if selector is None or asked.command else repr(selector),
         "To run it again": asked.command,
     }
     return {name: text for name, text in found.items() if text}

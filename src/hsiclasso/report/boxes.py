@@ -18,7 +18,9 @@ from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
 __all__ = ["draw_columns", "draw_labels", "draw_rows", "draw_shares", "few"]
 
 #: Room for names of groups on the left.
-_NAMES = 150
+_NAMES = 172
+#: Most groups whose names have room beside each other.
+_ABREAST = 5
 #: Part of a group's place over which its dots are spread.
 _SPREAD = 0.62
 
@@ -27,13 +29,13 @@ def draw_rows(name: str, values: FloatArray, groups: Groups) -> Drawn:
     """Draw numbers in a row for each class of the target."""
     groups = merged(groups)
     parts = [values[groups.codes == g] for g in range(len(groups.names))]
-    return _strips(name, parts, groups.names, f"{name} by {groups.name}", across=True)
+    return _strips(name, parts, groups.names, "class", across=True)
 
 
 def draw_columns(groups: Groups, target: str, values: FloatArray) -> Drawn:
-    """Draw a target of numbers in a column for each group of the samples."""
+    """Draw a target of numbers in a column for each group of the samples; many groups have rows."""
     parts = [values[groups.codes == g] for g in range(len(groups.names))]
-    return _strips(target, parts, groups.names, groups.name, across=False)
+    return _strips(target, parts, groups.names, groups.name, across=len(groups.names) > _ABREAST)
 
 
 def draw_labels(column: Column, groups: Groups | None, target: Labels) -> Drawn:
@@ -43,7 +45,7 @@ def draw_labels(column: Column, groups: Groups | None, target: Labels) -> Drawn:
     have = [target.values[k] > 0 for k in rows]
     if groups is None:
         parts = [column.values[one] for one in have]
-        return _strips(column.name, parts, names, f"{column.name} by label", across=True)
+        return _strips(column.name, parts, names, "label", across=True)
     counts = np.array([[np.mean(one[groups.codes == g]) for g in range(len(groups.names))]
                        for one in have])  # fmt: skip
     best = int(np.argmax(np.ptp(counts, axis=1)))
@@ -78,7 +80,7 @@ def _strips(
         drawn.append(_box(values.at(box), middle, half, across=across))
     frame = plot.frame(name, "") if across else plot.frame(other, name)
     words = _medians(name, parts, names)
-    return Drawn(picture(f"{name} by {'class' if across else other}. {words}", frame, drawn), words)
+    return Drawn(picture(f"{name} by {other}. {words}", frame, drawn), words)
 
 
 def _box(at: FloatArray, middle: float, half: float, *, across: bool) -> Markup:
@@ -106,7 +108,7 @@ def _medians(name: str, parts: list[FloatArray], names: tuple[str, ...]) -> str:
 
 def draw_shares(groups: Groups, target: Groups) -> Drawn:
     """Draw the shares of the classes within each group of the samples, stacked."""
-    target = merged(target)
+    groups, target = merged(groups, _ABREAST + 1), merged(target)
     (left, right), (low, high) = Plot.room()
     plot = Plot(Axis.naming(groups.names, left, right), Axis(0.0, 1.08, low, high))
     counts = np.array(
@@ -127,8 +129,9 @@ def draw_shares(groups: Groups, target: Groups) -> Drawn:
         above = round(float(plot.y.at(1.0))) - 6
         look = {"text_anchor": "middle", "x": (begin + end) // 2, "y": above}
         drawn.append(tag("text", f"n={int(total)}", **look))
-    first = tops[:, 0]
-    words = f"Share of {target.names[0]}: " + ", ".join(
+    told = len(target.names) - 1 if len(target.names) == 2 else 0
+    first = counts[:, told] / np.maximum(totals, 1)
+    words = f"Share of {shorten(target.names[told], 24)}: " + ", ".join(
         f"{share:.0%} for {shorten(name, 24)}"
         for share, name in zip(first[:4], groups.names, strict=False)
     )

@@ -63,6 +63,9 @@ def _heaviest(result: SelectionResult) -> list[str]:
         return [f"They are {_listed([f.name for f in features])}."]
     if not first:
         return []
+    sizes = [abs(f.weight) for f in features]
+    if sizes != sorted(sizes, reverse=True):  # Embedding Lasso has another order
+        return [f"{names} are the most important: they would be dropped last."]
     verb, share = "weighs" if len(first) == 1 else "weigh", sum(f.share for f in first)
     return [f"{names} {verb} most: {share:.0%} of all weight."]
 

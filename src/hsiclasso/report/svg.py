@@ -90,7 +90,10 @@ def number(value: float, step: float | None = None) -> str:
     """
     if step is not None:
         value = round(value / step) * step
-        return f"{value:.6g}" if value else "0"
+        if not value:
+            return "0"
+        digits = 1 + int(np.floor(np.log10(abs(value))) - np.floor(np.log10(step)))
+        return f"{value:.{max(digits, 6)}g}"
     return f"{value:.3g}" if abs(value) < 1000 or abs(value) >= 1e5 else f"{value:,.0f}"
 
 

@@ -18,6 +18,8 @@ _SHOWN, _KEPT = 4, 30
 _LONG = 40
 #: Letters of a name that a cell shows.
 _LETTERS = 60
+#: A space as wide as a digit.
+_SPACE = "\u2007"
 #: Why a feature was selected.
 _WHY = {
     "path": "on the path",
@@ -104,12 +106,16 @@ def _shares(features: Sequence[SelectedFeature]) -> Field:
     top = max([f.share for f in features], default=0.0) or 1.0
     shown = [
         [
-            tag("span", class_="bar", style=f"width:{4 * f.share / top:.2f}em", aria_hidden="true"),
-            f"{f.share:.1%}",
+            tag("span", _long(4 * f.share / top), class_="track", aria_hidden="true"),
+            f"{f.share:.1%}".rjust(6, _SPACE),
         ]
         for f in features
     ]
     return Field("share", [f.share for f in features], shown, about="of the sum of all weights")
+
+
+def _long(length: float) -> Markup:
+    return tag("span", class_="bar", style=f"width:{length:.2f}em")
 
 
 def _similar(title: str, others: Sequence[Sequence[Member | Neighbour]], about: str) -> Field:
