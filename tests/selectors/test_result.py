@@ -233,6 +233,7 @@ class TestSimilarity:
         places = [feature.index for feature in result.features]
         np.testing.assert_allclose(result.similarity, (unit @ unit.T)[np.ix_(places, places)], 1e-5)
 
+    @pytest.mark.filterwarnings("ignore::UserWarning")
     def test_of_many_is_not_computed(self):
         X, y, _ = make_data1(40, 230, random_state=0)
         result = HSICLasso(201, max_redundancy=1.0).fit(X, y).result_

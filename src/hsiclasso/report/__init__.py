@@ -1,4 +1,4 @@
-"""A report of a selection: one HTML file that opens offline and asks nothing of the network."""
+"""Station 10: a report of a selection: one HTML file that opens offline."""
 
 from hsiclasso.report.asked import Asked
 from hsiclasso.report.write import REPORT_SUFFIXES, make_report, write_report
