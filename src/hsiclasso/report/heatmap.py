@@ -16,8 +16,8 @@ __all__ = ["HeatMap", "draw_heatmap"]
 
 #: Most features that are drawn, and shades of similarity.
 MOST, _SHADES = 60, 10
-#: Room for names, for the tree, for cells in all; largest cell.
-_NAMES, _TREE, _CELLS, _CELL = 250, 130, 600, 56
+#: Room for the tree, for cells in all; largest cell; letters of a name and their width and height.
+_TREE, _CELLS, _CELL, _LETTERS, _WIDTH, _HEIGHT = 130, 600, 56, 24, 0.62, 16
 #: Cells are wide enough for their numbers from this size on.
 _WITH_NUMBERS = 40
 
@@ -40,12 +40,19 @@ def draw_heatmap(names: tuple[str, ...], similarity: FloatArray) -> HeatMap | No
     side = max(8, min(_CELL, _CELLS // s))
     shown = similarity[np.ix_(order, order)]
     size = side * s
-    cells = tag("g", _cells(shown, side), transform=f"translate({_NAMES} 0)")
-    rows = [_row(names[k], k, place, side, size) for place, k in enumerate(order)]
-    branches = _branches(tree, side, _NAMES + size + 6)
+    short = [shorten(name, _LETTERS) for name in names]
+    height = min(_HEIGHT, side)
+    left = round(_WIDTH * height * max(map(len, short))) + 12
+    cells = tag("g", _cells(shown, side), transform=f"translate({left} 0)")
+    rows = [
+        tag("g", _name(short[k], left, (place + 0.5) * side, height),
+            _marks(left, place, side, size), data_f=k)
+        for place, k in enumerate(order)
+    ]  # fmt: skip
+    branches = _branches(tree, side, left + size + 6)
     words = _words(names, similarity)
     title = f"Similarity of the {s} selected features. {words}"
-    made = picture(title, cells, rows, branches, width=_NAMES + size + _TREE, height=size + 4)
+    made = picture(title, cells, rows, branches, width=left + size + _TREE, height=size + 4)
     return HeatMap(made, words)
 
 
@@ -78,15 +85,17 @@ def _cells(shown: FloatArray, side: int) -> list[Markup]:
     return made
 
 
-def _row(name: str, feature: int, place: int, side: int, size: int) -> Markup:
-    """Return the name of a row, and what marks its cells and those of its column."""
-    across = {"x": _NAMES, "y": place * side, "width": size, "height": side}
-    down = {"x": _NAMES + place * side, "y": 0, "width": side, "height": size}
-    letters = min(16, side)
-    look = {"text_anchor": "end", "x": _NAMES - 8, "y": round((place + 0.5) * side + letters / 3)}
-    text = tag("text", shorten(name, 24), style=f"font-size:{letters}px", **look)
-    marks = tag("rect", class_="mark", **across), tag("rect", class_="mark down", **down)
-    return tag("g", text, marks, data_f=feature)
+def _name(name: str, left: int, middle: float, height: int) -> Markup:
+    """Write the name of a row."""
+    look = {"text_anchor": "end", "x": left - 8, "y": round(middle + height / 3)}
+    return tag("text", name, style=f"font-size:{height}px", **look)
+
+
+def _marks(left: int, place: int, side: int, size: int) -> list[Markup]:
+    """Return what marks the cells of a row and those of its column."""
+    across = {"x": left, "y": place * side, "width": size, "height": side}
+    down = {"x": left + place * side, "y": 0, "width": side, "height": size}
+    return [tag("rect", class_="mark", **across), tag("rect", class_="mark down", **down)]
 
 
 def _branches(tree: dict[str, Any], side: int, left: float) -> Markup:

@@ -149,9 +149,10 @@ def tests_section(result: SelectionResult) -> Markup | None:
 
 def _bar(place: int, feature: SelectedFeature) -> Markup:
     share = feature.frequency or 0.0
-    bar = tag("span", class_="long", style=f"width:{70 * share:.1f}%", aria_hidden="true")
+    bar = tag("span", class_="long", style=f"width:{100 * share:.1f}%")
     name = tag("span", shorten(feature.name, 30), class_="of")
-    return tag("div", name, bar, f" {share:.0%}", data_f=place)
+    track = tag("span", bar, aria_hidden="true")
+    return tag("div", name, track, tag("span", f"{share:.0%}"), data_f=place)
 
 
 def _candidates(result: SelectionResult) -> Markup:

@@ -180,7 +180,7 @@ def line(x: Any, y: Any, **look: Any) -> Markup:
         if across != across or up != up:
             pen = "M"
             continue
-        parts.append(f"{pen}{across:.0f} {up:.0f}")
+        parts.append(f"{pen}{across:.4g} {up:.4g}")
         pen = "L"
     return tag("path", d="".join(parts), **{"class_": "l"} | look)
 
