@@ -27,7 +27,7 @@ ALLOWED = {
     "baselines": {"data", "kernels", "targets", "dependence", "solvers", "selectors"},
     "inference": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines"},
     "plots": {"data", "targets", "dependence", "solvers", "selectors", "baselines", "inference"},
-    "report": {"data", "targets", "selectors", "plots"},
+    "report": {"data", "targets", "selectors", "baselines", "plots"},
     "cli": {"data", "kernels", "targets", "dependence", "solvers", "selectors", "baselines",
             "inference", "plots", "report", *hsiclasso.__all__},
     "__init__": {"data", "kernels", "targets", "selectors", "inference"},

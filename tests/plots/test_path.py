@@ -98,3 +98,10 @@ def test_given_axes_are_used(selection):
 
 def test_nothing_selected_is_said(nothing):
     assert texts(plot_path(nothing.path).texts) == ["no feature selected"]
+
+
+def test_without_a_penalty_there_is_no_path(rng):
+    X = rng.standard_normal((40, 4))
+    path = choose(X, X.sum(axis=1), n_features_to_select=4, keep=[0, 1, 2, 3]).path
+    (words,) = plot_path(path).texts
+    assert "no path" in words.get_text()

@@ -403,6 +403,11 @@ _COMPARE = (
     _output(
         "--plot", type=_FILE, help="Draw the ranks of all methods in a .png, .svg or .pdf file."
     ),
+    _output(
+        "--report", "report_file", type=_FILE,
+        help="Write a page to an .html file that opens offline: a table of features and methods "
+        "to sort and filter, and how much the methods agree.",
+    ),
     *_PRINTED,
 )  # fmt: skip
 _TEST = (

@@ -57,6 +57,8 @@ def plot_path(
     ax.set_ylabel("weight", fontsize=TEXT, color=INK)
     if path.entered.size == 0:
         return drawing.empty(ax)
+    if not path.alphas[0] > 0:
+        return drawing.empty(ax, "all features are kept: there is no path")
     alphas, weights = path_curves(path)
     solution = path.breakpoints[-1]
     order = np.lexsort((solution.indices, -np.abs(solution.weights)))

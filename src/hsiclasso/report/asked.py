@@ -10,7 +10,7 @@ from typing import Any
 from hsiclasso import __version__
 from hsiclasso.selectors.result import SelectionResult
 
-__all__ = ["Asked", "settings_of"]
+__all__ = ["Asked", "settings_of", "versions"]
 
 #: Packages whose versions may change a number.
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
@@ -67,13 +67,14 @@ def settings_of(result: SelectionResult, selector: Any, asked: Asked) -> dict[st
         "Covariates": ", ".join(method.covariates),
         "Samples": "weighted" if method.weighted else "",
         "Seed": "" if seed is None else str(seed),
-        "Versions": _versions(),
+        "Versions": versions(),
         "In Python": "" if selector is None or asked.command else repr(selector),
         "To run it again": asked.command,
     }
     return {name: text for name, text in found.items() if text}
 
 
-def _versions() -> str:
+def versions() -> str:
+    """Return the versions of the packages that may change a number."""
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     return f"hsiclasso {__version__}, Python {platform.python_version()}, {packages}"

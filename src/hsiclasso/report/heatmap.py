@@ -30,8 +30,11 @@ class HeatMap:
     words: str
 
 
-def draw_heatmap(names: tuple[str, ...], similarity: FloatArray) -> HeatMap | None:
-    """Draw similarities (s, s), those of similar features next to each other."""
+def draw_heatmap(
+    names: tuple[str, ...], similarity: FloatArray, what: str = "selected features",
+    *, marked: bool = True,
+) -> HeatMap | None:  # fmt: skip
+    """Draw similarities (s, s), similar ones next to each other; rows are `marked` as features."""
     names, similarity = names[:MOST], similarity[:MOST, :MOST]
     s = len(names)
     if s < 2:
@@ -46,12 +49,12 @@ def draw_heatmap(names: tuple[str, ...], similarity: FloatArray) -> HeatMap | No
     cells = tag("g", _cells(shown, side), transform=f"translate({left} 0)")
     rows = [
         tag("g", _name(short[k], left, (place + 0.5) * side, height),
-            _marks(left, place, side, size), data_f=k)
+            _marks(left, place, side, size), data_f=k if marked else None)
         for place, k in enumerate(order)
     ]  # fmt: skip
     branches = _branches(tree, side, left + size + 6)
     words = _words(names, similarity)
-    title = f"Similarity of the {s} selected features. {words}"
+    title = f"Similarity of the {s} {what}. {words}"
     made = picture(title, cells, rows, branches, width=left + size + _TREE, height=size + 4)
     return HeatMap(made, words)
 

@@ -24,8 +24,8 @@ _COLOURS, _GAP = 10, 18.0
 def draw_path(result: SelectionResult) -> Markup | None:
     """Draw the weights against the penalty, which falls from left to right."""
     path = result.path
-    if path.entered.size == 0 or len(path.breakpoints) < 2:
-        return None
+    if path.entered.size == 0 or not path.alphas[0] > path.alphas[-1]:
+        return None  # nothing joined, or all features are kept, without a penalty
     alphas, weights = path_curves(path)
     keep = np.unique(np.linspace(0, alphas.size - 1, _POINTS).astype(int))
     alphas = alphas[keep]

@@ -11,8 +11,8 @@ from hsiclasso.report.svg import Axis, Plot, digit_of, dots, line, number, pictu
 
 __all__ = ["axis_of", "draw_scatter"]
 
-#: Values beyond the axis if the range of the others is so much smaller; share of the others.
-_FAR, _CENTRAL = 2.5, (0.01, 0.99)
+#: Values are beyond the axis if the range of the others is so much smaller; share at either end.
+_FAR, _CENTRAL = 2.5, 0.02
 
 
 def draw_scatter(name: str, x: FloatArray, target: str, y: FloatArray) -> Drawn:
@@ -37,7 +37,8 @@ def draw_scatter(name: str, x: FloatArray, target: str, y: FloatArray) -> Drawn:
 
 def axis_of(values: FloatArray, start: float, end: float) -> Axis:
     """Return an axis for numbers; a few far ones do not make all others small."""
-    low, high = np.quantile(values, _CENTRAL)
+    low = np.quantile(values, _CENTRAL, method="higher")
+    high = np.quantile(values, 1 - _CENTRAL, method="lower")
     if np.ptp(values) > _FAR * (high - low) > 0:
         gap = 0.5 * (high - low)
         ends = max(low - gap, values.min()), min(high + gap, values.max())

@@ -6,12 +6,13 @@ import numpy as np
 
 from hsiclasso.plots.drawing import shorten
 from hsiclasso.report.data import Groups, Labels, Numbers, Seen, Times
+from hsiclasso.report.fitted import draw_function
 from hsiclasso.report.heatmap import MOST, draw_heatmap
 from hsiclasso.report.markup import Markup, tag
 from hsiclasso.report.page import listed, paragraphs, section
 from hsiclasso.report.path import draw_path
 from hsiclasso.report.sentences import certificate_words, notes_of
-from hsiclasso.report.shapes import draw_shape
+from hsiclasso.report.shapes import Shape, draw_shape
 from hsiclasso.report.svg import number
 from hsiclasso.report.table import Field, write_table
 from hsiclasso.selectors.result import SelectedFeature, SelectionResult
@@ -21,6 +22,7 @@ __all__ = [
     "data_section",
     "notes_section",
     "path_section",
+    "scrolling",
     "shapes_section",
     "similarity_section",
     "table_section",
@@ -58,12 +60,19 @@ def table_section(fields: list[Field]) -> Markup:
     return section("Features", *body, name="table")
 
 
-def shapes_section(result: SelectionResult, seen: Seen) -> Markup | None:
-    """Return how the target depends on each feature."""
-    if not result.features:
+def shapes_section(result: SelectionResult, seen: Seen | None) -> Markup | None:
+    """Return how the target depends on each feature: in the data, or as it was fitted."""
+    if not result.features or (seen is None and not result.functions):
         return None
-    panels = [_panel(k, f, seen) for k, f in enumerate(result.features[:_PICTURES])]
-    words = "Each picture shows the data: what the target looks like over the values of a feature."
+    features = result.features[:_PICTURES]
+    if seen is None:
+        shapes = [draw_function(function) for function in result.functions[:_PICTURES]]
+        words = "Each picture shows what the values of a feature add to the prediction."
+    else:
+        shapes = [draw_shape(feature, seen) for feature in features]
+        words = "Each picture shows the data: what the target looks like over a feature."
+    pairs = zip(features, shapes, strict=True)
+    panels = [_panel(k, feature, shape) for k, (feature, shape) in enumerate(pairs)]
     more = len(result.features) - len(panels)
     if more:
         words += f" The last {more:,} features have no picture."
@@ -73,9 +82,8 @@ def shapes_section(result: SelectionResult, seen: Seen) -> Markup | None:
     )  # fmt: skip
 
 
-def _panel(place: int, feature: SelectedFeature, seen: Seen) -> Markup:
+def _panel(place: int, feature: SelectedFeature, shape: Shape) -> Markup:
     """Return the picture of one feature, with its name, its legend and a sentence."""
-    shape = draw_shape(feature, seen)
     heading = tag("h3", shorten(feature.name, 44), tag("small", f" {feature.share:.1%}"))
     drawn = shape.drawn
     caption = f"{drawn.words if drawn else ''} {shape.note}".strip()
@@ -103,7 +111,7 @@ def path_section(result: SelectionResult) -> Markup | None:
         "From left to right the penalty falls, and features join: the first to join are the most "
         "relevant. The right end is the solution. Grey features are not selected."
     )
-    return section("Path", tag("p", words), _wide(drawn, "Path"), name="path")
+    return section("Path", tag("p", words), scrolling(drawn, "Path"), name="path")
 
 
 def similarity_section(result: SelectionResult) -> Markup | None:
@@ -119,11 +127,11 @@ def similarity_section(result: SelectionResult) -> Markup | None:
     )
     more = f" The first {MOST} features are shown." if len(result.features) > MOST else ""
     texts = paragraphs([words + more, drawn.words])
-    return section("Redundancy", texts, _wide(drawn.picture, "Redundancy"), name="redundancy")
+    return section("Redundancy", texts, scrolling(drawn.picture, "Redundancy"), name="redundancy")
 
 
-def _wide(picture: Markup, name: str) -> Markup:
-    """Return a picture that scrolls on narrow screens."""
+def scrolling(picture: Markup, name: str) -> Markup:
+    """Return a picture or a table that scrolls on narrow screens."""
     return tag("div", picture, class_="wide", role="region", aria_label=name, tabindex=0)
 
 
@@ -175,8 +183,7 @@ def _candidates(result: SelectionResult) -> Markup:
         )
         for test in tests
     ]  # fmt: skip
-    table = tag("table", tag("thead", head), tag("tbody", rows))
-    return tag("div", table, class_="wide", role="region", aria_label="Tests", tabindex=0)
+    return scrolling(tag("table", tag("thead", head), tag("tbody", rows)), "Tests")
 
 
 def certificate_section(result: SelectionResult) -> Markup:

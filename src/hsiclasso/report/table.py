@@ -10,7 +10,7 @@ from hsiclasso.plots.drawing import shorten
 from hsiclasso.report.markup import Markup, tag
 from hsiclasso.selectors.result import Member, Neighbour, SelectedFeature, SelectionResult
 
-__all__ = ["Field", "fields_of", "table_data", "write_table"]
+__all__ = ["Field", "fields_of", "numbers", "table_data", "texts", "write_table"]
 
 #: Similar features that a cell shows, and that the data has.
 _SHOWN, _KEPT = 4, 30
@@ -46,26 +46,26 @@ def fields_of(result: SelectionResult) -> list[Field]:
     """Return the columns of the table: those that have something to say."""
     features = result.features
     made = [
-        _numbers("rank", range(1, len(features) + 1), "{:d}"),
+        numbers("rank", range(1, len(features) + 1), "{:d}"),
         Field("feature", [f.name for f in features], [f.name for f in features], numeric=False),
-        _numbers("weight", [f.weight for f in features], "{:.3g}", "weight in the solution"),
+        numbers("weight", [f.weight for f in features], "{:.3g}", "weight in the solution"),
         _shares(features),
-        _numbers(
+        numbers(
             "relevance", [f.relevance for f in features], "{:.3g}",
             "dependence of the target on this feature alone",
         ),
     ]  # fmt: skip
     made += [
-        _numbers(title, [getattr(f, name) for f in features], pattern, about)
+        numbers(title, [getattr(f, name) for f in features], pattern, about)
         for title, name, pattern, about in _OPTIONAL
         if any(getattr(f, name) is not None for f in features)
     ]
     if result.groups:
-        made.append(_texts("group", [f.group or "" for f in features]))
+        made.append(texts("group", [f.group or "" for f in features]))
     if any(f.n_observed < result.data.n_samples for f in features):
         about = "samples on which it is not missing"
-        made.append(_numbers("observed", [f.n_observed for f in features], "{:,d}", about))
-    made.append(_texts("why", [_WHY[f.origin] for f in features]))
+        made.append(numbers("observed", [f.n_observed for f in features], "{:,d}", about))
+    made.append(texts("why", [_WHY[f.origin] for f in features]))
     members = [cluster.members for cluster in result.clusters]
     if any(members):
         made.append(_similar("says the same", members, "left out because of this feature"))
@@ -84,12 +84,14 @@ _OPTIONAL = (
 )
 
 
-def _numbers(title: str, values: Sequence[Any], pattern: str, about: str = "") -> Field:
+def numbers(title: str, values: Sequence[Any], pattern: str, about: str = "") -> Field:
+    """Return a column of numbers, written by a pattern; None is an empty cell."""
     shown = ["" if value is None else pattern.format(value) for value in values]
     return Field(title, list(values), shown, about=about)
 
 
-def _texts(title: str, values: list[str]) -> Field:
+def texts(title: str, values: list[str]) -> Field:
+    """Return a column of text."""
     return Field(title, values, values, numeric=False)
 
 
@@ -98,7 +100,7 @@ def _any(title: str, values: list[Any]) -> Field:
     numeric = all(isinstance(value, int | float) for value in values)
     if numeric:
         return Field(title, values, [f"{value:g}" for value in values])
-    return _texts(title, ["" if value is None else str(value) for value in values])
+    return texts(title, ["" if value is None else str(value) for value in values])
 
 
 def _shares(features: Sequence[SelectedFeature]) -> Field:
