@@ -14,6 +14,7 @@ from hsiclasso import (
     ControlledSelection,
     EmbeddingLasso,
     HSICLasso,
+    HSICLassoCV,
     InvalidInputError,
     Lasso,
     Objects,
@@ -104,6 +105,17 @@ class TestPage:
         assert len(text.encode()) < 500_000
         assert len(Page(text).rows) == 50
 
+    @pytest.mark.parametrize("kind", ["survival", "classes"])
+    def test_many_samples_make_a_small_page(self, kind):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((6000, 50))
+        time = np.exp(X[:, 0] + rng.standard_normal(6000))
+        events = np.column_stack([time, rng.random(6000) < 0.8])
+        letters = np.array(list("abcdefghij"))[(time * 3 % 10).astype(int)]
+        y = events if kind == "survival" else letters
+        selector = fitted(X, y, 50, target=kind, keep=list(range(50)))
+        assert len(make_report(selector, X, y).encode()) < 500_000
+
     def test_is_the_same_each_time(self, patients):
         frame, risk = patients
         selector = select(patients, risk)
@@ -141,6 +153,23 @@ class TestKindsOfTarget:
         assert "low (up to" in legend
         assert "f (n=" in legend
         assert "events, median time" in page.sections["about"]
+
+    def test_several_outputs_of_classes(self, patients):
+        frame, risk = patients
+        words = np.where(np.column_stack([risk > 1, frame["lab2"] > 0]), "yes", "no")
+        page = read(select(patients, words), frame, words)
+        assert "y0 (first of 2 outputs)" in page.sections["about"]
+
+    def test_columns_and_classes_of_truth_values_and_numbers(self, rng):
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame({"smokes": rng.random(90) < 0.5, "age": rng.standard_normal(90)})
+        y = frame["smokes"] + 2.0 * (frame["age"] > 0)
+        page = read(fitted(frame, y, 2, keep=["smokes", "age"]), frame, y)
+        shown = dict(zip(page.column("feature"), pictures(page), strict=True))
+        assert "for false" in shown["smokes"]
+        assert shown["age"].startswith("age by class")
+        assert "0 (" in page.sections["about"]
+        assert "0.0 (" not in page.sections["about"]
 
     def test_labels_and_several_outputs(self, patients):
         frame, risk = patients
@@ -263,6 +292,11 @@ class TestKindsOfSelection:
         page = read(with_frequencies(selector.result_, frequencies))
         assert "100%" in page.sections["sure"] or "%" in page.sections["sure"]
         assert all(0 <= share <= 1 for share in page.column("frequency"))
+
+    def test_of_the_number_that_cross_validation_chose(self):
+        X, y, _ = make_data1(100, 20, random_state=0)
+        search = HSICLassoCV(sizes=[2, 3], cv=3).fit(X, y)
+        assert len(read(search, X, y).rows) == search.n_features_
 
     def test_embedding_and_signed_weights(self):
         X, y, _ = make_data1(100, 20, random_state=0)

@@ -154,7 +154,7 @@ def _shown(data: Any, kind: str, names: Sequence[str]) -> Target | None:
     if kind == "labels":
         return Labels(data.raw, tuple(names))
     if data.labels and (kind == "classes" or len(data.labels[0]) <= MOST_GROUPS):
-        levels = tuple(str(label) for label in data.labels[0])
+        levels = tuple(_label(label) for label in data.labels[0])
         codes = data.raw[0]
         if kind == "ordinal":
             codes = np.searchsorted(data.labels[0], codes).astype(np.float64)
@@ -191,8 +191,15 @@ def _block(source: Source, positions: IntArray) -> FloatArray:
 
 
 def _labels(source: Source, column: int) -> tuple[str, ...] | None:
+    if source.kind(column) == "bool":
+        return ("false", "true")
     labels = source.categories(column)
-    return None if labels is None else tuple(map(str, labels))
+    return None if labels is None else tuple(map(_label, labels))
+
+
+def _label(value: Any) -> str:
+    """Return a label as text; whole numbers without a point."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def groups_of(column: Column, most: int = MOST_GROUPS) -> Groups | None:

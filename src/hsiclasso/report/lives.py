@@ -9,14 +9,14 @@ from hsiclasso.plots.drawing import shorten
 from hsiclasso.report.boxes import few
 from hsiclasso.report.data import Column, Groups, Times, merged
 from hsiclasso.report.drawn import Drawn
-from hsiclasso.report.markup import Markup
+from hsiclasso.report.markup import Markup, tag
 from hsiclasso.report.smoothing import survival_curve
-from hsiclasso.report.svg import Axis, Plot, digit_of, dots, line, number, picture
+from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
 
 __all__ = ["draw_lives", "draw_lives_of_pair"]
 
-#: Most curves of a picture, and most marks of censored times on each.
-_CURVES, _MARKS = 5, 60
+#: Most curves of a picture, and most steps and marks of censored times of each.
+_CURVES, _STEPS, _MARKS = 5, 100, 60
 #: The last times are not drawn if they are so much later than the first 95%.
 _FAR = 2.0
 
@@ -84,7 +84,10 @@ def _last(time: FloatArray) -> float:
 
 def _steps(plot: Plot, at: FloatArray, left_over: FloatArray, end: float, colour: int) -> Markup:
     """Draw a curve of steps up to the last time."""
-    inside = at <= end
-    x = np.append(np.repeat(at[inside], 2)[1:], end)
-    y = np.repeat(left_over[inside], 2)
-    return line(plot.x.at(x), plot.y.at(y), class_=f"l c{colour} h{colour}")
+    # of many steps those at evenly spaced times: the others could not be seen
+    seen = np.searchsorted(at, np.linspace(0.0, end, _STEPS), side="right") - 1
+    shown = np.unique(seen) if at.size > _STEPS else np.flatnonzero(at <= end)
+    x, y = plot.x.at(at[shown]), plot.y.at(left_over[shown])
+    steps = "".join(f"H{a:.0f}V{b:.0f}" for a, b in zip(x[1:], y[1:], strict=True))
+    data = f"M{x[0]:.0f} {y[0]:.0f}{steps}H{plot.x.at(end):.0f}"
+    return tag("path", class_=f"l c{colour} h{colour}", d=data)

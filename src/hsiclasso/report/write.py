@@ -89,7 +89,8 @@ def _result_of(selected: Any) -> tuple[SelectionResult, Any]:
     """Return the result, and the selector if there is one."""
     if isinstance(selected, SelectionResult):
         return selected, None
-    result = getattr(selected, "result_", None)
+    found = getattr(selected, "selector_", None)  # of HSICLassoCV
+    result = getattr(selected, "result_", getattr(found, "result_", None))
     if not isinstance(result, SelectionResult):
         raise InvalidInputError(
             f"selected={selected!r:.80} has no selection to report: pass a fitted HSICLasso, "
