@@ -48,7 +48,20 @@ def write_comparison(
 
 
 def make_comparison(comparison: Comparison, *, asked: Asked | None = None) -> str:
-    """Return the text of the page of `write_comparison`."""
+    """Return the text of the page of `write_comparison`.
+
+    Parameters
+    ----------
+    comparison, asked
+        As in `write_comparison`.
+
+    Examples
+    --------
+    >>> from hsiclasso.baselines.comparison import Comparison, Outcome
+    >>> found = Comparison((Outcome("mine", "My method", ("age",), (0,), (1.0,)),), 50, 3, 1)
+    >>> "My method" in make_comparison(found)
+    True
+    """
     asked = Asked() if asked is None else asked
     fields = _fields(comparison)
     about = {

@@ -17,7 +17,7 @@ __all__ = ["HeatMap", "draw_heatmap"]
 #: Most features that are drawn, and shades of similarity.
 MOST, _SHADES = 60, 10
 #: Room for the tree, for cells in all; largest cell; letters of a name and their width and height.
-_TREE, _CELLS, _CELL, _LETTERS, _WIDTH, _HEIGHT = 130, 600, 56, 24, 0.62, 16
+_TREE, _CELLS, _CELL, _LETTERS, _WIDTH, _HEIGHT = 130, 600, 56, 24, 0.7, 16
 #: Cells are wide enough for their numbers from this size on.
 _WITH_NUMBERS = 40
 

@@ -64,6 +64,14 @@ def make_report(selected: Any, X: Any = None, y: Any = None, *, asked: Asked | N
     ----------
     selected, X, y, asked
         As in `write_report`.
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> text = make_report(HSICLasso(4).fit(X, y), X, y)
+    >>> len(text) < 100_000
+    True
     """
     result, selector = _result_of(selected)
     asked = Asked() if asked is None else asked

@@ -332,6 +332,12 @@ class SelectionResult:
         X, y : table and target, optional
             Those of the fit; with them the report shows how the target depends on each feature.
             `hsiclasso.report.write_report` also takes the selector, for its settings.
+
+        Examples
+        --------
+        >>> from hsiclasso import HSICLasso, make_data1
+        >>> X, y, causal = make_data1(100, 20, random_state=0)
+        >>> HSICLasso(2).fit(X, y).result_.to_html("report.html", X, y)
         """
         importlib.import_module("hsiclasso.report").write_report(self, file, X, y)
 
