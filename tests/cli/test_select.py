@@ -450,6 +450,16 @@ class TestReport:
         assert ("How sure" in text) == ("--fdr" in more or "--stability" in more)
         assert ("<dt>Seed</dt><dd>0</dd>" in text) == ("How sure" in text)
 
+    def test_of_an_ordered_category(self, tmp_path, columns):
+        pytest.importorskip("pyarrow")
+        pd = pytest.importorskip("pandas")
+        grade = pd.Categorical.from_codes(columns["grade"], ["mild", "fair", "bad"], ordered=True)
+        frame = pd.DataFrame({name: columns[name] for name in ("lab0", "lab1", "lab2")})
+        frame.assign(grade=grade).to_parquet(tmp_path / "t.parquet")
+        file = tmp_path / "report.html"
+        succeed("select", tmp_path / "t.parquet", "-t", "grade", "-k", 2, "--report", file)
+        assert "grade (ordinal)" in file.read_text(encoding="utf-8")
+
     def test_is_refused_before_the_work(self, tmp_path):
         missing = tmp_path / "no.csv"
         for name, words in (("no/x.html", "does not exist"), ("x.txt", "one of .html, .htm")):

@@ -188,6 +188,15 @@ class TestKindsOfTarget:
         expected = "lab1 by class" if kind == "ordinal" else "y over lab1"
         assert any(title.startswith(expected) for title in pictures(page))
 
+    def test_ordered_categories_keep_their_names(self, patients):
+        pd = pytest.importorskip("pandas")
+        frame, risk = patients
+        grades = pd.Categorical.from_codes(
+            np.digitize(risk, [1.0, 2.0]), ["mild", "fair", "bad"], ordered=True
+        )
+        page = read(select(patients, pd.Series(grades)), frame, pd.Series(grades))
+        assert re.search(r"mild \(\d+\), fair \(\d+\), bad \(\d+\)", page.sections["about"])
+
     @pytest.mark.parametrize("kind", ["affinity", "graph"])
     def test_between_samples_there_is_no_picture(self, patients, kind):
         frame, risk = patients

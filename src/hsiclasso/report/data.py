@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,8 @@ def read_data(result: SelectionResult, X: Any, y: Any, target: Any = None) -> Se
         of_kind = as_target(kind).set_params(missing="drop")
         prepared = of_kind.prepare(data.y, n, use)
         shown, rows = _shown(prepared.data, kind, called), prepared.rows
+        if kind == "ordinal" and isinstance(shown, Groups):
+            shown = replace(shown, names=_level_names(data.y, shown.names))
     return Seen(_columns(data.source, result.features, rows), shown)
 
 
@@ -140,6 +142,14 @@ def _names_of(y: Any) -> tuple[str, ...]:
         return tuple(map(str, y.columns))
     name = getattr(y, "name", None)
     return () if name is None else (str(name),)
+
+
+def _level_names(y: Any, codes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of levels that an ordered category gives by their codes."""
+    categories = getattr(getattr(y, "dtype", None), "categories", None)
+    if categories is None:
+        return codes
+    return tuple(str(categories[int(code)]) for code in codes)
 
 
 def _shown(data: Any, kind: str, names: Sequence[str]) -> Target | None:
