@@ -168,3 +168,12 @@ def test_a_table_that_no_method_can_serve(tmp_path, columns):
     assert "none of the 2 methods can run" in message
     assert "column 'lab1'" in message
     assert "--missing ignore" not in message
+
+
+def test_a_report(tmp_path, table):
+    file = tmp_path / "methods.html"
+    succeed("compare", table, *BASIC, "--report", file)
+    text = file.read_text(encoding="utf-8")
+    assert "Methods compared for risk" in text
+    assert f"hsiclasso compare {table}" in text
+    assert "one of .html, .htm" in fail("compare", table, *BASIC, "--report", tmp_path / "x.txt")

@@ -58,7 +58,8 @@ def test_parts_like_one_run(file, tmp_path, monkeypatch, method):
     found = json.loads(answer("merge", folder, "--json"))
     assert found["features"] == expected["features"]
     out = tmp_path / "out.csv"
-    answer("merge", folder, "--out", out)
+    answer("merge", folder, "--out", out, "--report", tmp_path / "report.html")
+    assert "hsiclasso merge" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert out.read_text().count("\n") == 4
 
 

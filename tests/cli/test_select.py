@@ -418,3 +418,51 @@ class TestInput:
         message = fail("select", file, "-t", "y")
         assert message.endswith("as with --encoding 'latin-1', or save it as UTF-8.")
         assert "--sep ab separates no columns" in fail("select", file, "-t", "y", "--sep", "ab")
+
+
+class TestReport:
+    def test_says_what_was_asked(self, tmp_path, table):
+        file = tmp_path / "report.html"
+        out = succeed("select", table, *BASIC, "--report", file)
+        assert f"Written: {file}" in out.stdout
+        text = file.read_text(encoding="utf-8")
+        asked = text.split('id="asked"')[1]
+        assert f"hsiclasso select {table} -t risk" in asked
+        assert "risk (real)" in asked
+        found = select(table, *BASIC, "--report", file)
+        assert all(f">{feature['name']}<" in text for feature in found["features"])
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            ("--survival", "months", "died", *drop("months", "died")),
+            ("-t", "risk", *drop("risk", "w"), "--weights", "w"),
+            ("-t", "far", *drop("far"), "--fdr", 0.2),
+            ("-t", "far", *drop("far"), "--stability", 4, "-k", 2),
+            ("-t", "risk", *drop("risk"), "--joint", "place=east,north", "--keep", "place"),
+        ],
+    )
+    def test_with_other_options(self, tmp_path, table, more):
+        file = tmp_path / "report.html"
+        succeed("select", table, *more, "--report", file)
+        text = file.read_text(encoding="utf-8")
+        assert "<figure" in text
+        assert ("How sure" in text) == ("--fdr" in more or "--stability" in more)
+        assert ("<dt>Seed</dt><dd>0</dd>" in text) == ("How sure" in text)
+
+    def test_of_an_ordered_category(self, tmp_path, columns):
+        pytest.importorskip("pyarrow")
+        pd = pytest.importorskip("pandas")
+        grade = pd.Categorical.from_codes(columns["grade"], ["mild", "fair", "bad"], ordered=True)
+        frame = pd.DataFrame({name: columns[name] for name in ("lab0", "lab1", "lab2")})
+        frame.assign(grade=grade).to_parquet(tmp_path / "t.parquet")
+        file = tmp_path / "report.html"
+        succeed("select", tmp_path / "t.parquet", "-t", "grade", "-k", 2, "--report", file)
+        assert "grade (ordinal)" in file.read_text(encoding="utf-8")
+
+    def test_is_refused_before_the_work(self, tmp_path):
+        missing = tmp_path / "no.csv"
+        for name, words in (("no/x.html", "does not exist"), ("x.txt", "one of .html, .htm")):
+            file = tmp_path / name
+            assert words in fail("select", missing, "-t", "y", "--report", file)
+            assert f"--report {file}" in fail("select", missing, "-t", "y", "--report", file)

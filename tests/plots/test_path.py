@@ -9,7 +9,7 @@ import pytest
 
 from hsiclasso import make_data1
 from hsiclasso.plots import plot_path
-from hsiclasso.plots.path import _spread
+from hsiclasso.plots.path import spread_apart
 from tests.plots.helpers import choose, texts
 
 pytest.importorskip("matplotlib")
@@ -67,7 +67,7 @@ def test_labels_do_not_overlap(selection):
 
 def test_spread_keeps_order_and_room():
     heights = np.array([0.98, 0.99, 0.0, 0.01, 0.5])
-    spread = _spread(heights, 0.1)
+    spread = spread_apart(heights, 0.1)
     assert np.array_equal(np.argsort(spread), np.argsort(heights))
     assert np.diff(np.sort(spread)).min() >= 0.1 - 1e-12
     assert spread.min() >= 0
@@ -98,3 +98,10 @@ def test_given_axes_are_used(selection):
 
 def test_nothing_selected_is_said(nothing):
     assert texts(plot_path(nothing.path).texts) == ["no feature selected"]
+
+
+def test_without_a_penalty_there_is_no_path(rng):
+    X = rng.standard_normal((40, 4))
+    path = choose(X, X.sum(axis=1), n_features_to_select=4, keep=[0, 1, 2, 3]).path
+    (words,) = plot_path(path).texts
+    assert "no path" in words.get_text()

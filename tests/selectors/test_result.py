@@ -10,7 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hsiclasso import AlphaRatio, GroupLasso, HSICLasso, Lasso, NOCCOLasso, SelectionResult
+from hsiclasso import (
+    AlphaRatio,
+    GroupLasso,
+    HSICLasso,
+    Lasso,
+    NOCCOLasso,
+    SelectionResult,
+    make_data1,
+)
 from hsiclasso.cli.terminal import feature_table
 from hsiclasso.errors import MissingExtraError
 from hsiclasso.selectors.result import RECORD_FIELDS, Cluster, Member, SelectedFeature
@@ -211,3 +219,30 @@ def test_plot(X, y):
         pytest.skip("figures of a result are not there")
     figure = HSICLasso(3).fit(X, y).result_.plot()
     assert figure.axes
+
+
+class TestSimilarity:
+    def test_is_that_of_the_matrices(self):
+        X, y, _ = make_data1(60, 12, random_state=0)
+        result = HSICLasso(4).fit(X, y).result_
+        z = (X - X.mean(axis=0)) / X.std(axis=0)
+        grams = np.exp(-0.5 * np.square(z[:, None] - z[None])).transpose(2, 0, 1)
+        centred = grams - grams.mean(1, keepdims=True) - grams.mean(2, keepdims=True)
+        centred = (centred + grams.mean((1, 2), keepdims=True)).reshape(12, -1)
+        unit = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+        places = [feature.index for feature in result.features]
+        np.testing.assert_allclose(result.similarity, (unit @ unit.T)[np.ix_(places, places)], 1e-5)
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_of_many_is_not_computed(self):
+        X, y, _ = make_data1(40, 230, random_state=0)
+        result = HSICLasso(201, max_redundancy=1.0).fit(X, y).result_
+        assert result.similarity is None
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_of_a_feature_that_does_not_vary(self):
+        X, y, _ = make_data1(60, 6, random_state=0)
+        X[:, 2] = 1.0
+        result = HSICLasso(3, keep=["x2"]).fit(X, y).result_
+        place = result.names.index("x2")
+        assert result.similarity[place].sum() == 1.0

@@ -9,7 +9,7 @@ import click
 
 from hsiclasso.cli import terminal
 from hsiclasso.cli.build import files_read, make_target, read
-from hsiclasso.cli.options import SectionedCommand, compare_options
+from hsiclasso.cli.options import SectionedCommand, command_words, compare_options
 from hsiclasso.cli.output import Output
 
 __all__ = ["compare"]
@@ -34,6 +34,7 @@ def compare(
     methods: str | None,
     out: Path | None,
     plot: Path | None,
+    report_file: Path | None,
     as_json: bool,
     quiet: bool,
     **chosen: Any,
@@ -43,12 +44,13 @@ def compare(
     FILE is as for select, without missing cells. A method that cannot handle the table, the target
     or an option is left out, and the reason is printed.
     """
-    output = Output(out, plot, as_json, quiet)
+    output = Output(out, plot, as_json, quiet, report_file)
     output.check(files_read(file, chosen))
     from hsiclasso.baselines import compare as compare_methods
     from hsiclasso.baselines.comparison import RECORD_FIELDS
     from hsiclasso.baselines.registry import METHODS, traits_of
     from hsiclasso.plots import save_ranks
+    from hsiclasso.report import Asked, write_comparison
     from hsiclasso.selectors import HSICLasso
     from hsiclasso.selectors.prepare import check_options
 
@@ -68,10 +70,12 @@ def compare(
             random_state=_SEED,
             report=report,
         )
+    asked = Asked(str(file), table.target, command_words(), _SEED)
     output.deliver(
         found,
         fields=RECORD_FIELDS,
         save=save_ranks,
+        report=lambda path: write_comparison(found, path, asked=asked),
         tables=lambda: [
             terminal.method_table(found),
             *terminal.left_out_lines(found),

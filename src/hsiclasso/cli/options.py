@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
@@ -13,6 +14,7 @@ from hsiclasso.cli.names import read_names
 
 __all__ = [
     "SectionedCommand",
+    "command_words",
     "compare_options",
     "output_options",
     "run_options",
@@ -23,6 +25,8 @@ __all__ = [
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+#: Where a command keeps its words.
+_WORDS = "hsiclasso.words"
 #: Width of the column with the names of options in the help, in letters.
 _NAMES = 28
 #: Options of a command whose help is short by default, and what the short help has.
@@ -89,6 +93,11 @@ class SectionedCommand(click.Command):
                 )
             )  # fmt: skip
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words of the command: a report says how to run it again."""
+        ctx.meta[_WORDS] = shlex.join(["hsiclasso", ctx.info_name or "", *args])
+        return super().parse_args(ctx, args)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, a list for each heading."""
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -118,6 +127,11 @@ def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.meta[_ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()
+
+
+def command_words() -> str:
+    """Return the command that is running, as it may be typed again."""
+    return str(click.get_current_context().meta.get(_WORDS, ""))
 
 
 def _section(heading: str) -> Callable[..., Callable[[Any], Any]]:
@@ -400,6 +414,11 @@ _RESULT = (
         help="Draw weights, path and, for --method embedding, the functions of the features in a "
         ".png, .svg or .pdf file.",
     ),
+    _output(
+        "--report", "report_file", type=_FILE,
+        help="Write a page with everything to an .html file that opens offline: a table to sort "
+        "and filter, the shape of each dependence, the path, redundancy, and what was asked.",
+    ),
     *_PRINTED,
 )  # fmt: skip
 _SELECT = (*_WORK, _FDR, _STABILITY, *_RUNNING, _CHECKPOINT, *_RESULT)
@@ -423,6 +442,11 @@ _COMPARE = (
     ),
     _output(
         "--plot", type=_FILE, help="Draw the ranks of all methods in a .png, .svg or .pdf file."
+    ),
+    _output(
+        "--report", "report_file", type=_FILE,
+        help="Write a page to an .html file that opens offline: a table of features and methods "
+        "to sort and filter, and how much the methods agree.",
     ),
     *_PRINTED,
 )  # fmt: skip

@@ -42,6 +42,7 @@ class Output:
     plot: Path | None  # file for its figure
     as_json: bool  # print the result as JSON and nothing else
     quiet: bool  # print neither progress nor notes
+    report: Path | None = None  # file for the page about it
 
     def check(self, read: Sequence[Path], more: Sequence[str] = ()) -> None:
         """Raise if a file cannot be written, a package is missing, or a file in `read` would go.
@@ -50,6 +51,10 @@ class Output:
         """
         if self.out is not None:
             _check_file("--out", self.out, (*_SUFFIXES, *more), read)
+        if self.report is not None:
+            from hsiclasso.report import REPORT_SUFFIXES
+
+            _check_file("--report", self.report, REPORT_SUFFIXES, read)
         if self.plot is not None:
             from hsiclasso.errors import require
             from hsiclasso.plots import FIGURE_SUFFIXES
@@ -70,14 +75,15 @@ class Output:
         tables: Callable[[], Sequence[Any]],
         notes: Callable[[], Sequence[Any]],
         save: Callable[[_R, Path], None] | None = None,
+        report: Callable[[Path], None] | None = None,
         write: Mapping[str, Callable[[Path], None]] | None = None,
     ) -> None:
         """Write the files, and print.
 
-        `fields` name the values of a record, and `save` writes the figure of commands that have
-        one. `tables`
-        return what is always printed, `notes` what is printed unless `quiet`. `write` has a
-        function for each format of the result that only this command has.
+        `fields` name the values of a record. `save` writes the figure and `report` the page of
+        commands that have one. `tables` return what is always printed, `notes` what is printed
+        unless `quiet`. `write` has a function for each format of the result that only this command
+        has.
         """
         if self.plot is not None and save is not None:
             with clean_warnings():
@@ -86,13 +92,16 @@ class Output:
             own = (write or {}).get(self.out.suffix.lower())
             with clean_warnings():
                 own(self.out) if own else _write(result, fields, self.out)
+        if self.report is not None and report is not None:
+            with clean_warnings():
+                report(self.report)
         if self.as_json:
             click.echo(result.to_json())
             return
         console = make_console()
         for part in [*tables(), *([] if self.quiet else notes())]:
             console.print(part, soft_wrap=hasattr(part, "plain"))  # lines of text wrap softly
-        for path in (self.out, self.plot):
+        for path in (self.out, self.plot, self.report):
             if path is not None and not self.quiet:
                 click.echo(f"Written: {path}")
 

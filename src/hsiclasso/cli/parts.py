@@ -109,14 +109,15 @@ def run(folder: Path, number: int, quiet: bool, **running: Any) -> None:
 @run_options
 @output_options
 def merge(
-    folder: Path, out: Path | None, plot: Path | None, as_json: bool, quiet: bool, **running: Any
-) -> None:
+    folder: Path, out: Path | None, plot: Path | None, report_file: Path | None, as_json: bool,
+    quiet: bool, **running: Any,
+) -> None:  # fmt: skip
     """Select features from the parts in FOLDER, all of which must be complete.
 
     The result is that of the command select with the same options.
     """
     file, parts, chosen = _job(folder)
-    output = Output(out, plot, as_json, quiet)
+    output = Output(out, plot, as_json, quiet, report_file)
     check_output(output, file, chosen)
     from hsiclasso.selectors.parts import check_parts
 
@@ -124,7 +125,7 @@ def merge(
         selector, table = _prepared(folder, file, chosen | _given(running), report)
         check_parts(selector, table, parts)
         selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
-    deliver(selector, output, file, chosen | {"target": table.target})
+    deliver(selector, output, file, chosen, table)
 
 
 def _given(running: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import click
 
 from hsiclasso.cli import terminal
 from hsiclasso.cli.build import files_read, level_of, make_selector, read, resources_of
-from hsiclasso.cli.options import SectionedCommand, select_options
+from hsiclasso.cli.options import SectionedCommand, command_words, select_options
 from hsiclasso.cli.output import Output
 from hsiclasso.errors import InvalidInputError
 
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 __all__ = ["check_output", "deliver", "select"]
 
 
+#: Half-samples are drawn at random; the same table must give the same answer.
+_SEED = 0
 #: The mark in front keeps click from filling the lines.
 _EXAMPLES = """\b
 Examples:
   hsiclasso select genes.csv --target tumour --drop sample_id -k 20
   hsiclasso select cars.parquet -t price --transform rank --plot cars.png
   hsiclasso select genes.csv -t age --method embedding --plot shapes.png
-  hsiclasso select genes.csv -t tumour --fdr 0.1
+  hsiclasso select genes.csv -t tumour --fdr 0.1 --report genes.html
   hsiclasso select cohort.csv --survival months died --covariate site
   hsiclasso select X.npy --target-file y.npy
   hsiclasso select survey.csv -t income --weights w --missing ignore
@@ -42,8 +44,9 @@ Examples:
 @click.argument("file", type=click.Path(path_type=Path))
 @select_options
 def select(
-    file: Path, out: Path | None, plot: Path | None, as_json: bool, quiet: bool, **chosen: Any
-) -> None:
+    file: Path, out: Path | None, plot: Path | None, report_file: Path | None, as_json: bool,
+    quiet: bool, **chosen: Any,
+) -> None:  # fmt: skip
     """Select the features of FILE that the target depends on.
 
     FILE is .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column names;
@@ -52,7 +55,7 @@ def select(
     .bim and .fam beside it, whose target is phenotype. FILE.h5:/path/to/X names an array. Columns
     are numbers, true and false, or text; cells that are empty, NA, NaN or null are missing.
     """
-    output = Output(out, plot, as_json, quiet)
+    output = Output(out, plot, as_json, quiet, report_file)
     check_output(output, file, chosen)
     number = chosen["stability"]
     if number is not None and (number < 4 or number % 2):
@@ -79,7 +82,7 @@ def select(
 
             stability = _stability(_halved(asked, selector.result_), table, chosen, report)
             selector.result_ = with_frequencies(selector.result_, stability)
-    deliver(selector, output, file, chosen | {"target": table.target}, stability)
+    deliver(selector, output, file, chosen, table, stability)
 
 
 def _halved(selector: LassoSelector, result: SelectionResult) -> LassoSelector:
@@ -104,7 +107,7 @@ def _stability(
         selector,
         n_features=number,
         n_pairs=chosen["stability"] // 2,
-        random_state=0,
+        random_state=_SEED,
         n_jobs=chosen["n_jobs"],
         resources=resources_of(chosen),
     )
@@ -113,21 +116,25 @@ def _stability(
 
 
 def deliver(
-    selector: LassoSelector, output: Output, file: Path, chosen: dict[str, Any],
+    selector: LassoSelector, output: Output, file: Path, chosen: dict[str, Any], table: Dataset,
     stability: StabilityResult | None = None,
 ) -> None:  # fmt: skip
     """Write and print the result of a selection."""
     from hsiclasso.plots import save_figure
+    from hsiclasso.report import Asked, write_report
     from hsiclasso.selectors.genes import save_genes
 
     result = selector.result_
     about = {
-        "target": chosen["target"], "layer": chosen["layer"], "use_raw": chosen["raw"]
+        "target": table.target, "layer": chosen["layer"], "use_raw": chosen["raw"]
     }  # fmt: skip
+    seed = None if stability is None else _SEED
+    asked = Asked(str(file), table.target, command_words(), seed)
     output.deliver(
         result,
         fields=result.fields,
         save=save_figure,
+        report=lambda path: write_report(selector, path, table, asked=asked),
         tables=lambda: [terminal.feature_table(result)] if result.features else [],
         notes=lambda: [
             terminal.summary_line(result),

@@ -1,4 +1,4 @@
-"""Station 7: figures of a selection, its path, and of selections compared (extra ``plots``).
+"""Station 9: figures of a selection, its path, and of selections compared (extra ``plots``).
 
 Figures are objects of their own: nothing here touches pyplot or any other global state.
 """

@@ -110,12 +110,12 @@ def limits(values: Sequence[float]) -> tuple[float, float]:
     return (1.08 * low, 1.08 * max(high, -0.1 * low)) if high > low else (0.0, 1.0)
 
 
-def empty(ax: Axes) -> Axes:
+def empty(ax: Axes, why: str = "no feature selected") -> Axes:
     """Say on the axes that there is nothing to draw."""
     ax.set_xticks([])
     ax.set_yticks([])
     middle: dict[str, Any] = {"ha": "center", "va": "center", "transform": ax.transAxes}
-    ax.text(0.5, 0.5, "no feature selected", fontsize=TEXT, color=INK, **middle)
+    ax.text(0.5, 0.5, why, fontsize=TEXT, color=INK, **middle)
     return ax
 
 

@@ -16,7 +16,7 @@ from hsiclasso.solvers import SolutionPath
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_path"]
+__all__ = ["path_curves", "plot_path", "spread_apart"]
 
 
 def plot_path(
@@ -57,7 +57,9 @@ def plot_path(
     ax.set_ylabel("weight", fontsize=TEXT, color=INK)
     if path.entered.size == 0:
         return drawing.empty(ax)
-    alphas, weights = _curves(path)
+    if not path.alphas[0] > 0:
+        return drawing.empty(ax, "all features are kept: there is no path")
+    alphas, weights = path_curves(path)
     solution = path.breakpoints[-1]
     order = np.lexsort((solution.indices, -np.abs(solution.weights)))
     heaviest = solution.indices[order].tolist()
@@ -78,7 +80,7 @@ def plot_path(
     return ax
 
 
-def _curves(path: SolutionPath) -> tuple[FloatArray, dict[int, FloatArray]]:
+def path_curves(path: SolutionPath) -> tuple[FloatArray, dict[int, FloatArray]]:
     """Return penalties, falling, and the weight of every feature that ever entered at each.
 
     Between breakpoints, weights are linear in the penalty: curves on a logarithmic axis. That axis
@@ -126,7 +128,7 @@ def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
     inches = ax.bbox.height / ax.figure.dpi
     bottom, top = ax.get_ylim()
     shares = (np.array(ends) - bottom) / (top - bottom)
-    heights = _spread(shares, 1.5 * SMALL / 72 / inches)
+    heights = spread_apart(shares, 1.5 * SMALL / 72 / inches)
     for rank, (label, share, height) in enumerate(zip(labels, shares, heights, strict=True)):
         color = LINES[rank % len(LINES)]
         ax.annotate(
@@ -144,12 +146,12 @@ def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
         )
 
 
-def _spread(heights: FloatArray, gap: float) -> FloatArray:
+def spread_apart(heights: FloatArray, gap: float) -> FloatArray:
     """Move heights in [0, 1] apart to at least `gap`, in their order and as little as possible.
 
     Examples
     --------
-    >>> _spread(np.array([0.5, 0.3, 0.3]), 0.1).round(2).tolist()
+    >>> spread_apart(np.array([0.5, 0.3, 0.3]), 0.1).round(2).tolist()
     [0.5, 0.25, 0.35]
     """
     from sklearn.isotonic import isotonic_regression

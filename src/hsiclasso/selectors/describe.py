@@ -32,6 +32,8 @@ __all__ = ["describe", "find_similar", "only_some", "warn_of_end", "warn_of_usel
 
 #: Frames between a warning and the user's call of `fit`.
 _STACK = 4
+#: Most selected features that are compared with each other.
+_MOST_COMPARED = 200
 
 
 #: Features that are similar to each selected one, most similar first.
@@ -81,6 +83,7 @@ def describe(
             features.numbers, features.source.n_features + len(features.interactions)
         ),
         clusters=_clusters(problem, solved, similar, inputs.cap),
+        similarity=_among(problem, solved.selected),
     )
 
 
@@ -94,6 +97,7 @@ def only_some(result: SelectionResult, places: IntArray) -> SelectionResult:
         groups=(),
         clusters=tuple(result.clusters[i] for i in places.tolist()),
         functions=(),
+        similarity=None if result.similarity is None else result.similarity[np.ix_(places, places)],
     )
 
 
@@ -190,6 +194,17 @@ def _similarity(problem: Problem, some: list[int], others: IntArray) -> FloatArr
         return np.zeros((0, others.size))
     norms2 = np.outer(problem.diagonal(rows), problem.diagonal(others))
     return np.asarray(problem.block(rows, others) / np.sqrt(norms2))
+
+
+def _among(problem: Problem, selected: IntArray) -> FloatArray | None:
+    """Return the similarities (s, s) of the selected features with each other, unless too many."""
+    if selected.size > _MOST_COMPARED:
+        return None
+    varies = problem.diagonal(selected) > 0  # a feature that is kept may be constant
+    found = np.eye(selected.size)
+    some = selected[varies]
+    found[np.ix_(varies, varies)] = _similarity(problem, some.tolist(), some)
+    return np.clip(found, 0.0, 1.0)
 
 
 def _selected_groups(inputs: Inputs, solved: Solved) -> tuple[SelectedGroup, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, Literal
 
+from hsiclasso._types import FloatArray
 from hsiclasso.errors import require
 from hsiclasso.selectors.summaries import (
     DataSummary,
@@ -213,6 +215,10 @@ class SelectionResult:
         The tests of all candidates, if a `ControlledSelection` bounds the false discoveries.
     interactions : InteractionSummary or None
         Which interactions could be selected, if any.
+    similarity : ndarray of shape (s, s) or None
+        How similar the selected features are to each other, in their order: normalised HSIC, or
+        its counterpart in the terms of the measure. None if more than 200 are selected; not part
+        of `to_dict`.
 
     Examples
     --------
@@ -231,6 +237,7 @@ class SelectionResult:
     clusters: tuple[Cluster, ...] = ()
     error_control: ErrorControl | None = None
     interactions: InteractionSummary | None = None
+    similarity: FloatArray | None = field(default=None, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -314,6 +321,25 @@ class SelectionResult:
         """Draw weights, path and functions as a matplotlib figure (needs the extra ``plots``)."""
         # by name, because plots import results
         return importlib.import_module("hsiclasso.plots").draw_result(self)
+
+    def to_html(self, file: str | os.PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write a report as one HTML file that opens offline.
+
+        Parameters
+        ----------
+        file : path-like
+            File to write, ``.html``.
+        X, y : table and target, optional
+            Those of the fit; with them the report shows how the target depends on each feature.
+            `hsiclasso.report.write_report` also takes the selector, for its settings.
+
+        Examples
+        --------
+        >>> from hsiclasso import HSICLasso, make_data1
+        >>> X, y, causal = make_data1(100, 20, random_state=0)
+        >>> HSICLasso(2).fit(X, y).result_.to_html("report.html", X, y)
+        """
+        importlib.import_module("hsiclasso.report").write_report(self, file, X, y)
 
     def __repr__(self) -> str:
         shown = self.features[:_SHOWN]
