@@ -236,8 +236,8 @@ _BLOCKS = {
 STUDIES = {
     "recovery": DrawStudy("recovery", RECOVERY_DESIGNS, RECOVERY_METHODS, 60),
     "blocks": DrawStudy("blocks", _BLOCKS, BLOCK_METHODS, 10),
-    "regression": RealStudy("regression", REGRESSION_SETS, _SHARED, 10),
-    "classes": RealStudy("classes", CLASS_SETS, _SHARED, 5),
+    "regression": RealStudy("regression", REGRESSION_SETS, _SHARED, 25),
+    "classes": RealStudy("classes", CLASS_SETS, _SHARED, 25),
 }
 
 
