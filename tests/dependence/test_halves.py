@@ -9,12 +9,8 @@ import pytest
 from hsiclasso.data import as_source
 from hsiclasso.dependence import Budget, Features, halves
 from hsiclasso.dependence._halves_loops import energies_of_halves, energies_of_pairs, restrict
-from hsiclasso.dependence.halves import (
-    HalfProblem,
-    can_share_halves,
-    least_share,
-    relate_halves,
-)
+from hsiclasso.dependence.half_problem import HalfProblem
+from hsiclasso.dependence.halves import can_share_halves, least_share, relate_halves
 from hsiclasso.kernels import HSIC, NOCCO, Delta, Gaussian, Laplace, Samples
 from hsiclasso.targets import as_target
 from tests import oracles
