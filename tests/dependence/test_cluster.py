@@ -159,10 +159,10 @@ TESTED = {
     ),
     "auto": lambda resources: HSICLasso("auto", resources=resources),
     "stability": lambda resources: StabilitySelection(
-        NOCCOLasso(4), n_pairs=3, resources=resources, random_state=0
+        NOCCOLasso(4), n_pairs=2, resources=resources, random_state=0
     ),
     "all halves at once": lambda resources: StabilitySelection(
-        HSICLasso(4), n_pairs=3, resources=resources, random_state=0
+        HSICLasso(4), n_pairs=2, resources=resources, random_state=0
     ),
 }
 
