@@ -5,8 +5,7 @@ A stage of the fit is a task of the estimator, and hundredths of it are its task
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from hsiclasso.dependence import Progress
 
@@ -15,19 +14,12 @@ try:
 except ImportError:  # scikit-learn before 1.9
     callback = None
 
-__all__ = ["CallbackSupport", "Followed", "with_callbacks"]
+__all__ = ["CallbackSupport", "Followed"]
 
 CallbackSupport: Any = object if callback is None else callback.CallbackSupportMixin
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 #: Most tasks of a stage.
 _STEPS = 100
-
-
-def with_callbacks(method: Method) -> Method:
-    """Return a method after which callbacks are taken down, whether or not it fails."""
-    made: Method = method if callback is None else callback.with_callbacks(method)
-    return made
 
 
 class Followed:
@@ -50,9 +42,16 @@ class Followed:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._context is not None and error[0] is None:
-            self._leave()
-            self._context.call_on_fit_task_end(estimator=self._estimator)
+        if self._context is None:
+            return
+        # a decorator of `fit` would be one more caller between a warning and the user
+        take_down = callback.with_callbacks(lambda estimator: None)
+        try:
+            if error[0] is None:
+                self._leave()
+                self._context.call_on_fit_task_end(estimator=self._estimator)
+        finally:
+            take_down(self._estimator)
 
     def __call__(self, name: str, done: int, total: int) -> None:
         """Report a stage, units done and units in all."""

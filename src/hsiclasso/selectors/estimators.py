@@ -18,7 +18,7 @@ from hsiclasso.data import Source, as_dataset, as_source, is_anndata, is_contain
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.auto import inference, is_auto
-from hsiclasso.selectors.callbacks import CallbackSupport, Followed, with_callbacks
+from hsiclasso.selectors.callbacks import CallbackSupport, Followed
 from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
 from hsiclasso.selectors.resources import Resources
@@ -86,7 +86,6 @@ class LassoSelector(CallbackSupport, ColumnSelector):  # type: ignore[misc]
     #: Whether missing values are refused or ignored, a parameter of all of them.
     missing: Any
 
-    @with_callbacks
     def fit(
         self,
         X: Any,
