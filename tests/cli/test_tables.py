@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 pytest.importorskip("click")
+from hsiclasso.cli import terminal
 from hsiclasso.cli.columns import fitted_table, numbers, words
 from hsiclasso.cli.console import make_console, plain
 from tests.cli.helpers import drop, fail, select, succeed, write
@@ -200,3 +204,29 @@ class TestFormats:
         succeed(command, table, *options)
         read = pd.read_parquet if suffix == ".parquet" else pd.read_excel
         assert "name" in read(out).columns
+
+
+class TestTerminal:
+    def test_lines_break_between_words_in_terminals_only(self, table):
+        whole = succeed("select", table, *BASIC, COLUMNS="50").stdout
+        assert any(len(line) > 100 for line in whole.splitlines())
+        broken = succeed("select", table, *BASIC, COLUMNS="50", FORCE_COLOR="1").stdout
+        lines = re.sub(r"\x1b\[[\d;]*m", "", broken).splitlines()
+        assert max(map(len, lines)) <= 50
+        assert " ".join(whole.split()) == " ".join(" ".join(lines).split())
+
+    def test_compilation_is_a_stage(self, monkeypatch):
+        log = logging.getLogger("hsiclasso")
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        stream = io.StringIO()
+        monkeypatch.setattr("sys.stderr", stream)
+        with terminal.progress_bar(wanted=True) as report:
+            report("read", 1, 1)
+            log.warning("Compiling", extra={"stage": "compile"})
+            report("relevance", 1, 2)
+            log.warning("50% of the store was read twice")
+        assert "50% of the store was read twice" in stream.getvalue()
+        assert "Compiling, first run only" in stream.getvalue()
+        assert log.handlers == []
+        with terminal.progress_bar(wanted=False):
+            assert log.handlers == []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["make_console", "plain"]
+__all__ = ["make_console", "plain", "show"]
 
 #: Letters of a line that goes to a file or a pipe.
 _PIPE_WIDTH = 120
@@ -30,3 +30,8 @@ def plain(words: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(words, style)
+
+
+def show(console: Console, part: Any) -> None:
+    """Print a table or a sentence; a terminal breaks its lines between words, a file keeps them."""
+    console.print(part, soft_wrap=hasattr(part, "plain") and not console.is_terminal)

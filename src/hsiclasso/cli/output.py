@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import click
 
 from hsiclasso.cli.config import as_toml
-from hsiclasso.cli.console import make_console
+from hsiclasso.cli.console import make_console, show
 from hsiclasso.cli.terminal import clean_warnings
 from hsiclasso.errors import InvalidInputError
 
@@ -110,7 +110,7 @@ class Output:
             return
         console = make_console()
         for part in [*tables(), *([] if self.quiet else notes())]:
-            console.print(part, soft_wrap=hasattr(part, "plain"))  # lines of text wrap softly
+            show(console, part)
         for path in (self.out, self.plot, self.report, self.config):
             if path is not None and not self.quiet:
                 click.echo(f"Written: {path}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hsiclasso.cli.console import make_console, plain
+from hsiclasso.cli.console import make_console, plain, show
 from hsiclasso.cli.tables import VOTED, names_within
 from hsiclasso.cli.words import in_options
 
@@ -33,7 +34,11 @@ __all__ = [
 
 Report = Callable[[str, int, int], None]
 
+#: Terminals that have no room for a bar.
+_NARROW = 70
+_COMPILE = "compile"
 _STAGES = {
+    _COMPILE: "Compiling, first run only",
     "read": "Reading the table",
     "relevance": "Relating features to the target",
     "path": "Following the path",
@@ -153,7 +158,7 @@ def clean_warnings() -> Iterator[None]:
         finally:
             console = make_console(stderr=True)
             for message in dict.fromkeys(in_options(str(one.message), ()) for one in caught):
-                console.print(plain(f"Warning: {message}", style="yellow"), soft_wrap=True)
+                show(console, plain(f"Warning: {message}", style="yellow"))
 
 
 @contextmanager
@@ -169,23 +174,48 @@ def progress_bar(*, wanted: bool) -> Iterator[Report]:
         return
     from rich import progress
 
-    columns = (
+    columns: list[progress.ProgressColumn] = [
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
         progress.TextColumn("left:"),
-        progress.TimeRemainingColumn(),
-    )
+        progress.TimeRemainingColumn(compact=True),
+    ]
+    if console.width < _NARROW:
+        columns = [columns[0], columns[-1]]
     with progress.Progress(*columns, console=console, transient=True) as bar:
         shown: dict[str, tuple[str, progress.TaskID]] = {}
 
         def report(stage: str, done: int, total: int) -> None:
             line, words = (stage, _STAGES[stage]) if stage in _STAGES else ("", stage)
+            if line != _COMPILE and _COMPILE in shown:
+                bar.remove_task(shown.pop(_COMPILE)[1])
             if line in shown and words != shown[line][0]:
                 bar.remove_task(shown.pop(line)[1])
             if line not in shown:
                 shown[line] = words, bar.add_task(words, total=total or None)
             bar.update(shown[line][1], completed=done, total=total or None)
 
-        yield report
+        with _told(report):
+            yield report
+
+
+@contextmanager
+def _told(report: Report) -> Iterator[None]:
+    """Report the stages that the package logs, which have no other way to the terminal."""
+
+    class Stages(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if stage := getattr(record, "stage", ""):
+                report(stage, 0, 0)
+            else:
+                show(make_console(stderr=True), plain(record.getMessage()))
+
+    handler = Stages(logging.WARNING)
+    log = logging.getLogger("hsiclasso")
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
