@@ -37,10 +37,12 @@ def numbers(title: str, cells: Sequence[str], dispensable: int = 0) -> Column:
     return Column(title, cells, dispensable, least, {"justify": "right", "no_wrap": True})
 
 
-def words(title: str, cells: Sequence[Text], dispensable: int = 0, **look: Any) -> Column:
+def words(
+    title: str, cells: Sequence[Text], dispensable: int = 0, least: int = LEAST_TEXT, **look: Any
+) -> Column:
     """Return a column of texts, whose lines may be broken."""
     longest = max(len(title), *(len(cell) for cell in cells), 1)
-    return Column(title, cells, dispensable, min(longest, LEAST_TEXT), look | {"overflow": "fold"})
+    return Column(title, cells, dispensable, min(longest, least), look | {"overflow": "fold"})
 
 
 def fitted_table(columns: Sequence[Column]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def compare(
     output.deliver(
         found,
         fields=RECORD_FIELDS,
-        save=save_ranks,
+        save=partial(save_ranks, target=table.target, source=named(file)),
         report=lambda path: write_comparison(found, path, asked=asked),
         tables=lambda: [
             tables.method_table(found),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from hsiclasso.cli.columns import GAP, LEAST_TEXT, Column, fitted_table, numbers, words
+from hsiclasso.cli.columns import GAP, Column, fitted_table, numbers, words
 from hsiclasso.cli.console import make_console, plain
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ __all__ = [
 _SIMILAR = 0.2
 #: Most features that the table of votes shows.
 VOTED = 15
-#: Lines for the features of a method.
-_LINES = 2
+#: Lines for the features of a method, and letters of one at least.
+_LINES, _NAMES = 2, 20
 
 
 def feature_table(result: SelectionResult, causal: Collection[str] | None = None) -> Table:
@@ -99,17 +99,18 @@ def method_table(comparison: Comparison) -> Table:
         words("", [plain(letter) for letter in ascii_lowercase[: len(ran)]], style="dim"),
         words("method", [plain(one.title) for one in ran]),
         numbers("seconds", [f"{one.seconds:.2f}" for one in ran], 3),
-        numbers("redundancy", seen, 4),
+        numbers("redundancy", seen, 5),
     ]
     if any(one.score is not None for one in ran):
         scores = [f"{one.score:.3f}" for one in ran]
         errors = [f"± {one.score_error:.3f}" for one in ran]
         columns.append(numbers("score", scores))
-        columns.append(numbers("s.e.", errors, 2))
+        columns.append(numbers("s.e.", errors, 4))
         columns.append(numbers("stability", [f"{one.stability:.2f}" for one in ran], 2))
     room = make_console().width - sum(column.least + GAP for column in columns)
-    names = [plain(names_within(one.features, _LINES * max(room, LEAST_TEXT))) for one in ran]
-    return fitted_table([*columns, words("features, best first", names, 1, style="cyan")])
+    names = [plain(names_within(one.features, _LINES * max(room, _NAMES))) for one in ran]
+    title = "features, best first"
+    return fitted_table([*columns, words(title, names, 1, least=_NAMES, style="cyan")])
 
 
 def vote_table(comparison: Comparison) -> Table:
