@@ -127,6 +127,17 @@ class TestFolds:
         out = succeed("select", table, *self.OPTIONS).stdout
         assert search.scores_.message in " ".join(out.split())
 
+    def test_targets_without_a_usual_model(self, table):
+        options = ("--survival", "months", "died", *drop("months", "died"))
+        for command in (("select",), ("compare", "--methods", "hsic_lasso", "-k", 3)):
+            message = fail(command[0], table, *options, "--cv", 3, *command[1:])
+            assert message.endswith("times and events of another form: leave --cv out.")
+
+    def test_rows_without_a_target_are_left_out(self, tmp_path, columns):
+        file = write(tmp_path / "gaps.csv", columns, risk={3: "", 40: "NA"})
+        document = select(file, *self.OPTIONS, "--missing-target", "drop")
+        assert document["data"]["n_dropped"] == 2
+
     def test_k_is_the_most_that_is_tried(self, table):
         document = select(table, *self.OPTIONS, "-k", 4)
         assert document["validation"]["sizes"] == [1, 2, 3, 4]

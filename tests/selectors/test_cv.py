@@ -34,6 +34,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hsiclasso import (
+    Classes,
     ElasticNet,
     GroupLasso,
     HSICLasso,
@@ -478,7 +479,6 @@ def test_classes_that_are_rare_in_a_fold_stay_classes(data):
 REFUSED = {
     "matrix": ("affinity", lambda X: X @ X.T, "takes a matrix between all samples, which has no"),
     "graph": ("graph", lambda X: np.ones((90, 90)), "choose the number of features by alpha='bic'"),
-    "drop": (Real(missing="drop"), lambda X: X[:, 0], "cannot be scored: drop them before"),
     "outputs": ("auto", lambda X: X[:, :2], "y is a real target of another form: pass an estim"),
     "labels": ("auto", lambda X: X[:, :2] > 0, "y is a target of labels"),
     "sparse labels": ("auto", lambda X: sparse.csr_array(X[:, :2] > 0), "y is a target of labels"),
@@ -604,6 +604,26 @@ class TestOtherTables:
         X[::4, :3] = np.nan
         search = HSICLassoCV(HSICLasso(missing="ignore"), sizes=[2, 4], cv=3).fit(X, y)
         assert np.isfinite(search.predict(X)).all()
+
+    @pytest.mark.parametrize("kind", ["real", "classes", "own"])
+    def test_samples_without_a_target_are_in_no_fold(self, kind, data):
+        X, y = data
+        gone = np.arange(90) % 6 == 2
+        if kind == "classes":
+            values = np.where(np.abs(X[:, 2]) > 0.7, "far", "near").astype(object)
+            target, cv = Classes(missing="drop"), StratifiedKFold(3)
+        else:
+            values, target, cv = y.astype(object), Real(missing="drop"), KFold(3)
+        values = np.where(gone, None, values)
+        model = LinearRegression() if kind == "own" else None
+        if kind == "own":
+            values = values.astype(float)
+        search = HSICLassoCV(HSICLasso(target=target), model, sizes=[1, 3], cv=cv).fit(X, values)
+        rest = values[~gone] if kind == "classes" else values[~gone].astype(float)
+        plain = HSICLasso(target=target.set_params(missing="error"))
+        expected = HSICLassoCV(plain, model, sizes=[1, 3], cv=cv).fit(X[~gone], rest)
+        np.testing.assert_allclose(search.scores_.scores, expected.scores_.scores)
+        np.testing.assert_array_equal(search.predict(X), expected.predict(X))
 
     def test_ordered_labels_of_a_file(self, data, tmp_path):
         pytest.importorskip("pyarrow")

@@ -42,14 +42,16 @@ class Folds:
     @classmethod
     def of(cls, source: Source, y: Any, target: Any, *, cv: Any, estimator: Any = None) -> Folds:
         """Cut a table into folds; without an estimator, the model is a support vector machine."""
-        known = y
+        known, prepared = y, as_target(target).prepare(y, source.n_samples)
         if estimator is None:
-            prepared = as_target(target).prepare(y, source.n_samples)
             estimator, known = default_model(prepared), model_target(prepared, y)
         scorer = check_scoring(estimator)
-        strata = None if isinstance(known, tuple) else known
+        rows = prepared.rows
+        used = np.arange(source.n_samples) if rows is None else np.flatnonzero(rows)
+        strata = None if isinstance(known, tuple) else entries_of(known, used)
         cutter = check_cv(cv, strata, classifier=is_classifier(estimator))
-        splits = list(cutter.split(np.zeros(source.n_samples), strata))
+        cut = cutter.split(np.zeros(used.size), strata)
+        splits = [(used[train], used[test]) for train, test in cut]
         return cls(ModelTable(source), (y, known), estimator, scorer, splits)
 
     def judged(self, select: Callable[[Source, Any], IntArray]) -> tuple[float, float, float]:

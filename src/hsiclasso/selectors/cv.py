@@ -148,7 +148,8 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         X : table of shape (n_samples, n_features)
             As in `HSICLasso.fit`, also a file; its rows are cut into folds.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
-            Target, as in `HSICLasso`, but no matrix between samples.
+            Target, as in `HSICLasso`, but no matrix between samples. Samples that a target with
+            ``missing="drop"`` drops are in no fold.
         groups : array-like of shape (n_samples,), optional
             Groups of samples, for splitters that keep them together.
         progress : callable, optional
@@ -185,11 +186,14 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         else:
             table = ModelTable(source)
         scorer = check_scoring(model, scoring=self.scoring)
-        strata = None if isinstance(known, tuple) else known
+        used = np.arange(source.n_samples) if target.rows is None else np.flatnonzero(target.rows)
+        strata = None if isinstance(known, tuple) else entries_of(known, used)
         cv = check_cv(self.cv, strata, classifier=is_classifier(model))
+        together = None if groups is None else entries_of(groups, used)
 
         fold = _Fold(selector, model, table, (y, known), params, sizes, scorer)
-        splits = list(cv.split(np.zeros(source.n_samples), strata, groups))
+        cut = cv.split(np.zeros(used.size), strata, together)
+        splits = [(used[train], used[test]) for train, test in cut]
         folds = []
         for scores in _each(fold, splits, self.n_jobs):
             folds.append(scores)
@@ -205,7 +209,8 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         columns = np.sort(self.selected_)
         self._labels = table.labels_of(columns)
         self._is_encoded = isinstance(table.X, Source)
-        self.estimator_ = clone(model).fit(table.columns(columns), known)
+        usable = table if target.rows is None else table.rows(used)
+        self.estimator_ = clone(model).fit(usable.columns(columns), entries_of(known, used))
         return self
 
     def _check_sizes(
@@ -270,11 +275,6 @@ def _check_target(y: Any, n_samples: int, target: Any) -> Prepared:
         raise InvalidInputError(
             f"target={asked!r} takes a matrix between all samples, which has no folds: "
             "select with HSICLasso, and choose the number of features by alpha='bic'."
-        )
-    if asked.missing == "drop":
-        raise InvalidInputError(
-            "missing='drop' of the target would leave samples that cannot be scored: drop them "
-            "before."
         )
     return asked.prepare(y, n_samples)
 

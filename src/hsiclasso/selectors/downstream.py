@@ -94,11 +94,15 @@ def _filled() -> Any:
 
 
 def model_target(target: Prepared, y: Any) -> Any:
-    """Return the target of the usual model: labels of classes, or numbers."""
+    """Return the target of the usual model: labels of classes, or numbers, NaN where missing."""
     assert isinstance(target.data, Values)
     if target.target.name == "classes":
         return np.asarray(y).ravel()
-    return target.data.raw[0]
+    if target.rows is None:
+        return target.data.raw[0]
+    numbers = np.full(target.rows.size, np.nan)
+    numbers[target.rows] = target.data.raw[0]
+    return numbers
 
 
 def entries_of(y: Any, rows: IntArray) -> Any:
