@@ -875,3 +875,16 @@ def half_relevance(K, L, rows):
     """HSIC of two Gram matrices on some of the samples, centred there."""
     centre = np.eye(len(rows)) - 1 / len(rows)
     return np.sum(centre @ K[np.ix_(rows, rows)] @ centre * L[np.ix_(rows, rows)])
+
+
+def class_parts(K, y):
+    """<K, H l_c l_c' H> of each class c, with l_c its indicator over the root of its size.
+
+    l_c l_c' is the part of the delta kernel that tells class c from the rest.
+    """
+    parts = []
+    for label in np.unique(y):
+        indicator = (np.asarray(y) == label).astype(float)
+        part = np.outer(indicator, indicator) / indicator.sum()
+        parts.append(hsic(centre(K), centre(part)))
+    return np.array(parts)

@@ -30,7 +30,8 @@ class _Announcement(event.Listener):
         if not self.said and str(getattr(function, "__module__", "")).startswith("hsiclasso"):
             self.said = True
             logging.getLogger("hsiclasso").warning(
-                "Compiling loops for this machine; this happens once and takes a few seconds."
+                "Compiling loops for this machine; this happens once and takes a few seconds.",
+                extra={"stage": "compile"},
             )
 
     def on_end(self, compilation: Any) -> None:

@@ -96,7 +96,7 @@ def groups(tmp_path):
 def test_options_become_the_estimator(arguments, parameters, groups):
     usual = {
         "measure": HSIC(), "target": Auto(), "penalty": Lasso(), "keep": (), "exclude": (),
-        "joint": {}, "covariates": Covariates(()), "n_neighbors": 3,
+        "joint": {}, "covariates": Covariates(()), "n_neighbors": 0,
     }  # fmt: skip
     made = selector(*arguments.replace("GROUPS", str(groups)).split())
     expected = HSICLasso(**usual | parameters)

@@ -95,7 +95,7 @@ class TestAgreement:
         frame = pd.DataFrame({name: columns[name] for name in ("lab0", "lab1", "lab2")})
         frame.assign(grade=grade).to_parquet(tmp_path / "t.parquet")
         document = select(tmp_path / "t.parquet", "-t", "grade", "-k", 2)
-        expected = HSICLasso(2, n_neighbors=3).fit(frame, pd.Series(grade)).result_
+        expected = HSICLasso(2).fit(frame, pd.Series(grade)).result_
         assert document == json.loads(expected.to_json())
         assert document["method"]["target"] == "ordinal"
         asked = select(tmp_path / "t.parquet", "-t", "grade", "--kind", "classes")
@@ -158,9 +158,7 @@ class TestReading:
 class TestPrinting:
     def test_the_table_shows_features_summary_and_certificate(self, table):
         out = succeed("select", table, *BASIC).stdout
-        assert "redundant neighbours (similarity)" in out
         assert "smoker" in out
-        assert any("lab2" in line and "lab3 (1.00)" in line for line in out.splitlines())
         assert "HSIC Lasso, target: real, 90 samples x 9 columns. 3 features selected" in out
         assert "Certificate: KKT residual " in out
         assert " of 9 columns touched" in out
@@ -245,7 +243,8 @@ class TestFiles:
     @pytest.mark.parametrize(("suffix", "delimiter"), [(".csv", ","), (".TSV", "\t")])
     def test_separated_text(self, tmp_path, table, suffix, delimiter):
         out = tmp_path / f"result{suffix}"
-        assert f"Written: {out}" in succeed("select", table, *BASIC, "--out", out).stdout
+        options = (*BASIC, "--neighbors", 3)
+        assert f"Written: {out}" in succeed("select", table, *options, "--out", out).stdout
         with out.open(newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream, delimiter=delimiter))
         assert [row["rank"] for row in rows] == ["1", "2", "3"]
@@ -261,7 +260,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("option", "name", "message"),
         [
-            ("--out", "result.xlsx", "use one of .csv, .tsv, .json"),
+            ("--out", "result.ods", "use one of .csv, .tsv, .json, .parquet, .xlsx"),
             ("--plot", "figure.gif", "use one of .png, .svg, .pdf"),
             ("--plot", "no/figure.png", "which does not exist: create it first"),
             ("--out", "folder.csv", "is a folder"),

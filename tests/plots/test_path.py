@@ -9,7 +9,7 @@ import pytest
 
 from hsiclasso import make_data1
 from hsiclasso.plots import plot_path
-from hsiclasso.plots.path import spread_apart
+from hsiclasso.plots.drawing import spread_apart
 from tests.plots.helpers import choose, texts
 
 pytest.importorskip("matplotlib")

@@ -101,6 +101,10 @@ def test_files_of_ranks(tmp_path, comparison, suffix):
     if suffix == ".svg":
         words = "3 of 9 features by each of 3 (of 4) methods, from 50 samples"
         assert words in file.read_text(encoding="utf-8")
+        save_ranks(comparison, file, target=["risk", "age"], source="data/cohort.csv")
+        text = file.read_text(encoding="utf-8")
+        assert "target: risk, age, file: cohort.csv" in text
+        assert words in text
     with pytest.raises(InvalidInputError, match=r"suffix '\.gif'"):
         save_ranks(comparison, tmp_path / "ranks.gif")
     assert [path.name for path in tmp_path.iterdir()] == [file.name]

@@ -1,4 +1,4 @@
-"""Figures of selections: bars are weights, dots relevances, and rows features."""
+"""Figures of selections: bars are weights or relevances, and rows features."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hsiclasso import InvalidInputError, make_data1
-from hsiclasso.plots import plot_comparison, plot_selection, save_figure
+from hsiclasso import HSICLasso, InvalidInputError, make_data1
+from hsiclasso.plots import (
+    draw_result,
+    plot_comparison,
+    plot_relevance,
+    plot_selection,
+    save_figure,
+)
 from tests.plots.helpers import choose, texts
 
 pytest.importorskip("matplotlib")
@@ -24,13 +30,21 @@ def test_bars_are_the_weights_heaviest_on_top(selection):
     assert ax.get_xlim()[0] == 0
 
 
-def test_dots_are_the_relevances_on_a_scale_of_their_own(selection):
-    ax = plot_selection(selection)
-    top = next(other for other in ax.figure.axes if other is not ax)
-    (dots,) = top.lines
-    assert list(dots.get_xdata()) == [feature.relevance for feature in selection.features]
-    assert list(dots.get_ydata()) == list(range(6))
-    assert top.get_xlim()[1] >= max(dots.get_xdata())
+def test_relevances_have_axes_of_their_own(selection):
+    ax = plot_relevance(selection)
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths == [feature.relevance for feature in selection.features]
+    assert texts(ax.get_yticklabels()) == texts(plot_selection(selection).get_yticklabels())
+    for drawn in (ax, plot_selection(selection)):
+        assert drawn.figure.axes == [drawn]  # one axis, no twin
+
+
+def test_every_panel_has_one_axis(selection):
+    figure = selection.plot()
+    assert [ax.get_xlabel() for ax in figure.axes][:2] == ["weight", "relevance"]
+    assert len(figure.axes) == 3
+    places = [ax.get_position().bounds for ax in figure.axes]
+    assert len(set(places)) == 3
 
 
 def test_long_names_lose_their_middle(selection):
@@ -50,10 +64,7 @@ def test_given_axes_are_used(selection):
 def test_negative_weights_are_in_sight(signed):
     weights = [feature.weight for feature in signed.features]
     ax = plot_selection(signed)
-    left, right = ax.get_xlim()
-    assert left < min(weights)
-    top = next(other for other in ax.figure.axes if other is not ax)
-    assert np.isclose(top.get_xlim()[0] / top.get_xlim()[1], left / right)
+    assert ax.get_xlim()[0] < min(weights)
 
 
 def test_nothing_selected_is_said(tmp_path, nothing):
@@ -66,8 +77,25 @@ def test_both_panels_are_in_the_file(tmp_path, selection):
     save_figure(selection, str(file))
     text = file.read_text(encoding="utf-8")
     assert isinstance(selection.plot(), Figure)  # the same, by way of the result
-    for words in ("relevance (dots)", "penalty, decreasing", "6 of 20 columns selected"):
+    for words in ("relevance", "penalty, decreasing", "6 of 20 features selected"):
         assert words in text
+
+
+def test_the_title_names_target_and_file_and_counts_no_covariates(tmp_path):
+    X, y, _ = make_data1(80, 10, random_state=0)
+    result = choose(X, y, covariates=None, n_features_to_select=2)
+    title = draw_result(result, target=["risk"], source=tmp_path / "cohort.csv").get_suptitle()
+    assert title == (
+        "HSIC Lasso, target: risk (real), file: cohort.csv. 2 of 10 features selected on 80 samples"
+    )
+    adjusted = HSICLasso(2, covariates=[0, 1]).fit(X, y).result_
+    assert "2 of 8 features" in adjusted.plot().get_suptitle()
+    assert (adjusted.data.n_columns, adjusted.data.n_features) == (10, 8)
+    joint = HSICLasso(2, joint={"both": [0, 1]}).fit(X, y).result_
+    assert joint.data.n_features == 9
+    pairs = HSICLasso(2, interactions="all").fit(X, X[:, 0] * X[:, 1]).result_
+    assert "selected from 10 and their pairs" in pairs.plot().get_suptitle()
+    assert plot_selection(result).get_title(loc="left").startswith("HSIC Lasso, target: real. 2 of")
 
 
 def test_many_features_and_odd_names(tmp_path):

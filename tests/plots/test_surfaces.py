@@ -103,7 +103,7 @@ def test_curves_and_surfaces_of_a_selection(fitted, tmp_path):
     assert len(limits) == 1  # colours mean the same everywhere
     whole = draw_result(fitted.result_)
     assert len([ax for ax in whole.axes if ax.get_visible()]) == len(shown) + 3
-    assert "3 features selected from 6 columns" in whole.get_suptitle()
+    assert "3 features selected from 6 and their pairs" in whole.get_suptitle()
     save_figure(fitted.result_, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
 

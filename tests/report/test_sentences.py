@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hsiclasso import EmbeddingLasso, GroupLasso, HSICLasso, make_data1
-from hsiclasso.report.data import Column, Numbers, Seen
+from hsiclasso.plots.seen import Column, Numbers, Seen
 from hsiclasso.report.sentences import certificate_words, found_words, notes_of
 from hsiclasso.report.shapes import draw_shape
 from tests.report.helpers import fitted, pictures, read

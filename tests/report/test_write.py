@@ -380,3 +380,20 @@ class TestRefusals:
         write_report(select(patients, patients[1]), file)
         assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
         assert file.read_text(encoding="utf-8").rstrip().endswith("</html>")
+
+
+def test_classes_and_cross_validation_are_told(rng):
+    from hsiclasso import HSICLassoCV
+
+    y = rng.choice(["B <b>cell</b>", "T cell", "monocyte"], 90)
+    X = rng.standard_normal((90, 6))
+    X[:, 2] += 3 * (y == "T cell")
+    search = HSICLassoCV(sizes=[1, 2], cv=3).fit(X, y)
+    page = read(search, X, y)
+    feature = search.selector_.result_.features[0]
+    told = page.column("speaks for")[0]
+    assert told.startswith(f"T cell {feature.classes['T cell'] / feature.relevance:.0%}, ")
+    assert told.count("%") == 3
+    assert search.scores_.message in page.sections["found"]
+    two = fitted(X, y == "T cell").result_
+    assert "speaks for" not in read(two, X, y == "T cell").data["titles"]

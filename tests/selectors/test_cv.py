@@ -15,9 +15,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.dummy import DummyRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
+    GridSearchCV,
     GroupKFold,
     KFold,
     LeaveOneOut,
@@ -26,12 +28,13 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 from sklearn.svm import SVC, SVR
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hsiclasso import (
+    Classes,
     ElasticNet,
     GroupLasso,
     HSICLasso,
@@ -369,8 +372,6 @@ class TestErrors:
             HSICLassoCV(rule="all").fit(X, y)
         with pytest.raises(InvalidInputError, match="y has 9 values and X has 90 samples"):
             HSICLassoCV().fit(X, y[:9])
-        with pytest.raises(InvalidInputError, match="rows cannot be cut into folds: pass an array"):
-            HSICLassoCV().fit(as_source(X), y)
 
     def test_tables_to_predict_from(self, data):
         X, y = data
@@ -478,7 +479,6 @@ def test_classes_that_are_rare_in_a_fold_stay_classes(data):
 REFUSED = {
     "matrix": ("affinity", lambda X: X @ X.T, "takes a matrix between all samples, which has no"),
     "graph": ("graph", lambda X: np.ones((90, 90)), "choose the number of features by alpha='bic'"),
-    "drop": (Real(missing="drop"), lambda X: X[:, 0], "cannot be scored: drop them before"),
     "outputs": ("auto", lambda X: X[:, :2], "y is a real target of another form: pass an estim"),
     "labels": ("auto", lambda X: X[:, :2] > 0, "y is a target of labels"),
     "sparse labels": ("auto", lambda X: sparse.csr_array(X[:, :2] > 0), "y is a target of labels"),
@@ -497,6 +497,11 @@ def test_targets_without_folds_or_without_an_estimator(kind, data):
         HSICLassoCV(HSICLasso(target=target), cv=3).fit(data[0], make(data[0]))
 
 
+def categorical(X):
+    """Names of the columns of labels, of pandas and of polars."""
+    return [name for name in X.columns if str(X[name].dtype).lower().startswith(("categ", "enum"))]
+
+
 class TestLabels:
     """Tables with text: each part of a table would number its labels anew."""
 
@@ -512,10 +517,6 @@ class TestLabels:
         )
         return make_pipeline(encode, LinearRegression())
 
-    def test_the_default_estimator_is_for_numbers(self, data, frame):
-        with pytest.raises(InvalidInputError, match=r"column 'grade' holds labels: pass an est"):
-            HSICLassoCV(cv=3).fit(frame, data[1])
-
     @pytest.mark.parametrize("dtype", [str, "category"])
     def test_predictions_do_not_depend_on_the_other_rows(self, dtype, frame):
         frame = frame.astype({"grade": dtype})
@@ -526,3 +527,126 @@ class TestLabels:
         parts = [search.predict(frame.iloc[i : i + 1])[0] for i in range(12)]
         np.testing.assert_allclose(parts, whole[:12])
         assert search.scores_.mean.max() > 0.8
+
+    @pytest.mark.parametrize("dtype", [str, "category"])
+    def test_the_default_estimator_encodes_them(self, dtype, frame):
+        frame = frame.astype({"grade": dtype})
+        y = np.where(frame["grade"] == "mid", 5.0, frame["x"])
+        search = HSICLassoCV(sizes=[1, 2], cv=KFold(3)).fit(frame, y)
+        assert set(search.selected_) == {0, 2}
+        assert search.scores_.mean.max() > 0.8
+        # other rows have other labels, in another order, and some that were never seen
+        whole = search.predict(frame)
+        np.testing.assert_allclose(search.predict(frame.iloc[::-2]), whole[::-2])
+        other = frame.astype({"grade": str}).iloc[:5].assign(grade="unseen")
+        assert np.isfinite(search.predict(other)).all()
+        # by hand: a column for each label
+        codes = np.equal.outer(frame["grade"].astype(str).to_numpy(), ["high", "low", "mid"])
+        columns = np.c_[frame["x"], codes]
+        scores = cross_val_score(make_pipeline(StandardScaler(), SVR()), columns, y, cv=KFold(3))
+        np.testing.assert_allclose(search.scores_.scores[1], scores)
+
+    @pytest.mark.parametrize("convert", [lambda f: f, pl.from_pandas], ids=["pandas", "polars"])
+    @pytest.mark.parametrize(
+        "estimator",
+        [
+            None, DummyRegressor(),
+            HistGradientBoostingRegressor(categorical_features="from_dtype"),
+            make_pipeline(
+                make_column_transformer(
+                    (OneHotEncoder(handle_unknown="ignore", sparse_output=False), categorical),
+                    remainder="passthrough",
+                ),
+                RandomForestRegressor(5, random_state=0),
+            ),
+            GridSearchCV(make_pipeline(TargetEncoder(), Ridge()), {"ridge__alpha": [1.0, 2.0]}),
+        ],
+        ids=["usual", "dummy", "boosting", "forest", "grid"],
+    )  # fmt: skip
+    def test_estimators_that_take_labels(self, convert, estimator, data, frame):
+        frame = frame.astype({"grade": "category"})
+        given = convert(frame)
+        search = HSICLassoCV(estimator=estimator, sizes=[1, 3], cv=KFold(3)).fit(given, data[1])
+        assert search.predict(given).shape == (90,)
+        assert np.isfinite(search.scores_.scores).all()
+        assert np.isfinite(search.score(given, data[1]))
+
+    @pytest.mark.parametrize("kind", [str, "category"])
+    def test_covariates_of_labels(self, kind, data, frame):
+        frame = frame.astype({"grade": kind})
+        selector = HSICLasso(covariates=["grade"])
+        search = HSICLassoCV(selector, sizes=[1, 2], cv=KFold(3)).fit(frame, data[1])
+        assert 2 not in search.selected_
+        outside = HSICLassoCV(sizes=[1], cv=KFold(3))
+        outside.fit(data[0], data[1], covariates=frame[["grade"]])
+        assert outside.selector_.result_.method.covariates == ("grade",)
+
+
+class TestOtherTables:
+    """Sources and files are cut into folds as arrays are."""
+
+    def test_a_source_and_a_file(self, data, tmp_path):
+        X, y = data
+        expected = HSICLassoCV(sizes=[1, 3], cv=KFold(3)).fit(X, y)
+        frame = pd.DataFrame(X, columns=[f"g{j}" for j in range(12)]).assign(y=y)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        for table, target in ((as_source(X), y), (tmp_path / "t.csv", "y")):
+            search = HSICLassoCV(sizes=[1, 3], cv=KFold(3)).fit(table, target)
+            np.testing.assert_allclose(search.scores_.scores, expected.scores_.scores, rtol=1e-6)
+            assert search.selected_.tolist() == expected.selected_.tolist()
+            np.testing.assert_allclose(search.predict(as_source(X)), expected.predict(X), rtol=1e-6)
+        assert search.feature_names_in_.tolist() == [f"g{j}" for j in range(12)]
+        with pytest.raises(InvalidInputError, match="X has 5 features, but HSICLassoCV is expect"):
+            search.predict(as_source(X[:, :5]))
+
+    def test_missing_numbers_are_filled_for_the_default_estimator(self, data):
+        X, y = data[0].copy(), data[1]
+        X[::4, :3] = np.nan
+        search = HSICLassoCV(HSICLasso(missing="ignore"), sizes=[2, 4], cv=3).fit(X, y)
+        assert np.isfinite(search.predict(X)).all()
+
+    @pytest.mark.parametrize("kind", ["real", "classes", "own"])
+    def test_samples_without_a_target_are_in_no_fold(self, kind, data):
+        X, y = data
+        gone = np.arange(90) % 6 == 2
+        if kind == "classes":
+            values = np.where(np.abs(X[:, 2]) > 0.7, "far", "near").astype(object)
+            target, cv = Classes(missing="drop"), StratifiedKFold(3)
+        else:
+            values, target, cv = y.astype(object), Real(missing="drop"), KFold(3)
+        values = np.where(gone, None, values)
+        model = LinearRegression() if kind == "own" else None
+        if kind == "own":
+            values = values.astype(float)
+        search = HSICLassoCV(HSICLasso(target=target), model, sizes=[1, 3], cv=cv).fit(X, values)
+        rest = values[~gone] if kind == "classes" else values[~gone].astype(float)
+        plain = HSICLasso(target=target.set_params(missing="error"))
+        expected = HSICLassoCV(plain, model, sizes=[1, 3], cv=cv).fit(X[~gone], rest)
+        np.testing.assert_allclose(search.scores_.scores, expected.scores_.scores)
+        np.testing.assert_array_equal(search.predict(X), expected.predict(X))
+
+    def test_ordered_labels_of_a_file(self, data, tmp_path):
+        pytest.importorskip("pyarrow")
+        frame = pd.DataFrame(data[0], columns=list("abcdefghijkl")).assign(grade=grades(data[0]))
+        frame.to_parquet(tmp_path / "t.parquet")
+        search = HSICLassoCV(sizes=[1, 2], cv=KFold(3)).fit(tmp_path / "t.parquet", "grade")
+        assert search.selector_.result_.method.target == "ordinal"
+        assert 2 in search.selected_
+
+
+def test_progress_and_what_the_result_tells(data):
+    told = []
+    search = HSICLassoCV(sizes=[1, 2], cv=3)
+    search.fit(*data, progress=lambda *done: told.append(done))
+    assert told == [("folds", 1, 3), ("folds", 2, 3), ("folds", 3, 3)]
+    result = search.selector_.result_
+    assert result.validation is search.scores_
+    assert search.scores_.chosen == search.n_features_
+    assert search.scores_.message.startswith(
+        f"Cross-validation in 3 folds chose {search.n_features_}"
+    )
+    told = result.to_dict()["validation"]
+    assert told["sizes"] == [1, 2]
+    np.testing.assert_array_equal(told["scores"], search.scores_.scores)
+    assert HSICLasso(1).fit(*data).result_.validation is None
+    assert SizeScores((1,), np.array([[np.nan, 1.0]])).to_dict()["scores"] == [[None, 1.0]]

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from hsiclasso._checks import check_count
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.baselines.base import Baseline, n_wanted
+from hsiclasso.baselines.contest import Folds, residuals
 from hsiclasso.baselines.job import Report
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.baselines.result import Plain
-from hsiclasso.data import Source, as_source
+from hsiclasso.data import Source, as_dataset, is_container
 from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError
 from hsiclasso.selectors.columns import close_matches
 
@@ -49,6 +51,11 @@ class Outcome:
         Mean absolute correlation between pairs of the selected features.
     skipped : str
         Why the method did not run; empty if it did.
+    score, score_error, stability : float or None
+        With `cv`: mean score of the downstream model, its standard error, and the mean share of
+        common features (Jaccard) of the selections on the training parts of two folds.
+    adjusted : {"", "itself", "residuals"}
+        How covariates were removed: by the method, or from the numbers that it was given.
     """
 
     method: str
@@ -59,6 +66,10 @@ class Outcome:
     seconds: float = 0.0
     redundancy: float | None = None
     skipped: str = ""
+    score: float | None = None
+    score_error: float | None = None
+    stability: float | None = None
+    adjusted: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,11 +129,14 @@ class Comparison(Plain):
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     n_features_to_select: int | None = None,
     *,
     methods: Sequence[str] | Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
+    covariates: Sequence[str | int] | None = None,
+    cv: Any = None,
+    estimator: Any = None,
     random_state: Any = None,
     report: Report | None = None,
 ) -> Comparison:
@@ -133,8 +147,9 @@ def compare(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, pandas or polars DataFrame of shape (n_samples, n_features)
-    y : array-like
+    X : table of shape (n_samples, n_features)
+        As in `HSICLasso.fit`, also a file.
+    y : array-like or str, default=None
         The target, in any form that `HSICLasso` takes.
     n_features_to_select : int, default=None
         Number of features that each method selects; by default ten, or all if there are fewer.
@@ -143,6 +158,16 @@ def compare(
         features is set.
     options : mapping, default=None
         Parameters of the methods, such as ``{"target": "counts"}``.
+    covariates : sequence of str or int, default=None
+        Columns whose influence is removed, such as batch or age. Methods without such an option
+        get the residuals of a regression on the same functions of the covariates: of all columns,
+        which must be numbers, and of a real target; classes stay as they are.
+    cv : int, splitter or iterable, default=None
+        Folds, as in scikit-learn. Each method selects on the training part, and a model that is
+        fitted to its features there is scored on the other part.
+    estimator : estimator, default=None
+        That model; by default a support vector machine, for classes or one column of numbers, with
+        a column of zeros and ones for each label of a feature. The score is its own.
     random_state : int, RandomState or Generator, default=None
         Seed of the methods that draw random numbers.
     report : callable, default=None
@@ -165,17 +190,30 @@ def compare(
     (2, 2)
     """
     check_count("n_features_to_select", n_features_to_select, least=1)
-    source = as_source(X)
-    chosen = _estimators(methods, options or {})
-    wanted = n_wanted(n_features_to_select, source.n_features)
-    given = {"n_features_to_select": wanted, **(options or {})}
+    if cv is None and estimator is not None:
+        raise InvalidInputError(
+            "estimator has no meaning without cv: say how many folds, as in cv=5."
+        )
+    data = as_dataset(X, y)
+    if data.weights is not None:
+        raise InvalidInputError("X has sample weights, which most methods cannot use: drop them.")
+    source, options = data.source, dict(options or {})
+    chosen = _estimators(methods, options)
+    n_covariates = len(covariates or ())
+    wanted = n_wanted(n_features_to_select, source.n_features - n_covariates)
+    given = {"n_features_to_select": wanted, **options}
     tell = report or (lambda stage, done, total: None)
+    folds = None
+    if cv is not None:
+        target = options.get("target", "auto")
+        folds = Folds.of(source, data.y, target, cv=cv, estimator=estimator)
+    table = _Table(source, X if is_container(X) else source, data.y, given, covariates, folds)
     outcomes = []
-    for step, (name, estimator) in enumerate(chosen.items()):
+    for step, (name, method) in enumerate(chosen.items()):
         tell("methods", step, len(chosen))
-        if random_state is not None and "random_state" in _parameters(estimator):
-            estimator.set_params(random_state=random_state)
-        outcomes.append(_run(name, estimator, source, X, y, given, tell))
+        if random_state is not None and "random_state" in _parameters(method):
+            method.set_params(random_state=random_state)
+        outcomes.append(_run(name, method, table, tell))
     tell("methods", len(chosen), len(chosen))
     found = Comparison(tuple(outcomes), source.n_samples, source.n_features, wanted)
     if not found.ran:
@@ -185,10 +223,22 @@ def compare(
     return found
 
 
+@dataclass(frozen=True)
+class _Table:
+    """What the methods are given."""
+
+    source: Source
+    #: The table as the user gave it.
+    X: Any
+    y: Any
+    #: Options of the methods.
+    options: dict[str, Any]
+    covariates: Sequence[str | int] | None
+    folds: Folds | None
+
+
 def _estimators(methods: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Make the estimators; raise if none of them has an option."""
-    from sklearn.base import clone
-
     if isinstance(methods, Mapping):
         made = {name: clone(estimator) for name, estimator in methods.items()}
     else:
@@ -217,34 +267,65 @@ def _parameters(estimator: Any) -> set[str]:
     return set(estimator.get_params(deep=False))
 
 
-def _run(
-    name: str, estimator: Any, source: Source, X: Any, y: Any, given: dict[str, Any], report: Report
-) -> Outcome:
+def _run(name: str, estimator: Any, table: _Table, report: Report) -> Outcome:
     """Fit one method, or say why it cannot run."""
     title = traits_of(name).title if METHODS.get(name) is type(estimator) else name
-    for option in given:
-        if option not in _parameters(estimator):
-            reason = f"{option}={given[option]!r} is given, but {title} has no such option"
+    known, options = _parameters(estimator), table.options
+    for option in options:
+        if option not in known:
+            reason = f"{option}={options[option]!r} is given, but {title} has no such option"
             return Outcome(name, title, skipped=f"{reason}: leave it out to let {title} run.")
+    adjusted = ""
+    if table.covariates:
+        adjusted = "itself" if "covariates" in known else "residuals"
     report(title, 0, 0)
     begin = time.perf_counter()
     try:
-        estimator.set_params(**given)
+        estimator.set_params(**options)
         with _named_warnings(title):
-            if isinstance(estimator, Baseline):
-                estimator.fit_reporting(
-                    X, y, lambda stage, done, total: report(f"{title}: {stage}", done, total)
+            fitted, selected = _select(estimator, table.X, table.y, table, _under(title, report))
+            seconds = time.perf_counter() - begin
+            score = spread = stability = None
+            if table.folds is not None:
+                report(f"{title}: folds", 0, 0)
+                score, spread, stability = table.folds.judged(
+                    lambda X, y: _select(clone(estimator), X, y, table, _nothing)[1]
                 )
-            else:
-                estimator.fit(X, y)
     except InvalidInputError as error:
         return Outcome(name, title, skipped=str(error))
-    seconds = time.perf_counter() - begin
-    selected = tuple(estimator.selected_.tolist())
-    names = tuple(source.name(k) for k in selected)
-    scores = estimator.scores_ if isinstance(estimator, Baseline) else estimator.coef_
-    best = tuple(scores[list(selected)].tolist())
-    return Outcome(name, title, names, selected, best, seconds, _redundancy(source, selected))
+    scores = fitted.scores_ if isinstance(fitted, Baseline) else fitted.coef_
+    best = tuple(scores[fitted.selected_].tolist())
+    indices = tuple(selected.tolist())
+    return Outcome(
+        name, title, tuple(table.source.name(k) for k in indices), indices, best, seconds,
+        _redundancy(table.source, indices), "", score, spread, stability, adjusted,
+    )  # fmt: skip
+
+
+def _select(estimator: Any, X: Any, y: Any, table: _Table, report: Report) -> tuple[Any, IntArray]:
+    """Fit a method; return it, and the selected columns of the whole table."""
+    columns = None
+    if table.covariates:
+        if "covariates" in _parameters(estimator):
+            estimator.set_params(covariates=table.covariates)
+        else:
+            target = table.options.get("target", "auto")
+            X, y, columns = residuals(as_dataset(X).source, y, table.covariates, target)
+    if isinstance(estimator, Baseline):
+        estimator.fit_reporting(X, y, report)
+    else:
+        estimator.fit(X, y)
+    selected = np.asarray(estimator.selected_)
+    return estimator, selected if columns is None else columns[selected]
+
+
+def _under(title: str, report: Report) -> Report:
+    """Return a report whose stages have the title of a method."""
+    return lambda stage, done, total: report(f"{title}: {stage}", done, total)
+
+
+def _nothing(stage: str, done: int, total: int) -> None:
+    """Report nothing."""
 
 
 @contextmanager

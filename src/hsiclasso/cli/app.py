@@ -9,6 +9,7 @@ import click
 
 from hsiclasso import __version__
 from hsiclasso.cli.compare import compare
+from hsiclasso.cli.completion import completion
 from hsiclasso.cli.demo import demo
 from hsiclasso.cli.parts import merge, run, split
 from hsiclasso.cli.plan import plan
@@ -51,11 +52,25 @@ class _Group(click.Group):
             ctx.exit(_INTERRUPTED)
 
 
-@click.group("hsiclasso", cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+#: The mark in front keeps click from filling the lines.
+_CODES = """\b
+Exit codes:
+  0    all went well, also if nothing was found
+  1    the reader of a pipe closed it, or an error that should not happen
+  2    an option, a file or a value is wrong, or a package is missing: the last
+       line says which, and what to do
+  130  stopped by Ctrl-C
+"""
+
+
+@click.group(
+    "hsiclasso", cls=_Group, epilog=_CODES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
 @click.version_option(__version__, prog_name="hsiclasso", message="%(prog)s %(version)s")
 def app() -> None:
     """Non-linear feature selection with a certificate: HSIC Lasso and NOCCO Lasso."""
 
 
-for _command in (select, test, plan, compare, split, run, merge, demo):
+for _command in (select, test, plan, compare, split, run, merge, demo, completion):
     app.add_command(_command)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hsiclasso.cli.piped import on_disk
 from hsiclasso.cli.terminal import Report
 from hsiclasso.errors import InvalidInputError
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "files_read",
+    "folds_of",
     "level_of",
     "make_scan",
     "make_selector",
@@ -100,17 +102,38 @@ def level_of(chosen: Mapping[str, Any]) -> float | None:
         "--groups": chosen["groups"],
         "--weights": chosen["weights"],
     }
-    for option, value in given.items():
-        if value is not None:
-            raise InvalidInputError(
-                f"{option} has no meaning with --fdr, which finds out how many features there are "
-                "by tests that exchange samples: leave one of them out."
-            )
+    _refuse(given, "--fdr", "finds out how many features there are by tests that exchange samples")
     if not 0 < level < 1:
         raise InvalidInputError(
             f"--fdr {level:g}, but a false discovery rate lies between 0 and 1, such as 0.1."
         )
     return float(level)
+
+
+def folds_of(chosen: Mapping[str, Any]) -> int | None:
+    """Return the number of folds of ``--cv``; None without it."""
+    folds = chosen["cv"]
+    if folds is None:
+        return None
+    given = {
+        "-k auto": "auto" if chosen["n_features"] == "auto" else None,
+        "--alpha": chosen["alpha"],
+        "--n-groups": chosen["n_groups"],
+        "--fdr": chosen["fdr"],
+    }
+    _refuse(given, "--cv", "finds out how many features predict best")
+    if folds < 2:
+        raise InvalidInputError(f"--cv {folds} must be at least 2 folds; 5 is usual.")
+    return int(folds)
+
+
+def _refuse(given: Mapping[str, Any], by: str, why: str) -> None:
+    """Raise if an option is given that another one makes meaningless."""
+    for option, value in given.items():
+        if value is not None:
+            raise InvalidInputError(
+                f"{option} has no meaning with {by}, which {why}: leave one of them out."
+            )
 
 
 def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
@@ -185,18 +208,19 @@ def read(file: Path, chosen: Mapping[str, Any], report: Report) -> Dataset:
     between = chosen["affinity"] or chosen["graph"]
     matrix = None if between is None else read_matrix(between)
     classes = chosen["target"] if chosen["kind"] == "classes" else ()
-    table = read_table(
-        file,
-        chosen["survival"] or chosen["target"],
-        drop=chosen["drop"],
-        weights=chosen.get("weights"),
-        category={*chosen["category"], *classes},
-        id=chosen["id"],
-        phenotype=chosen["phenotype"],
-        duplicates=chosen["duplicates"],
-        text=TextFormat(**{name: chosen[name] for name in _TEXT}),
-        layer="raw" if chosen["raw"] else chosen["layer"],
-    )
+    with on_disk(file) as kept:
+        table = read_table(
+            kept,
+            chosen["survival"] or chosen["target"],
+            drop=chosen["drop"],
+            weights=chosen.get("weights"),
+            category={*chosen["category"], *classes},
+            id=chosen["id"],
+            phenotype=chosen["phenotype"],
+            duplicates=chosen["duplicates"],
+            text=TextFormat(**{name: chosen[name] for name in _TEXT}),
+            layer="raw" if chosen["raw"] else chosen["layer"],
+        )
     if chosen["target_file"] is not None:
         y = read_target(chosen["target_file"], table.source.n_samples)
         table = replace(table, y=y)

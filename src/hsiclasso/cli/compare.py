@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from hsiclasso.cli import terminal
+from hsiclasso.cli import tables, terminal
 from hsiclasso.cli.build import files_read, make_target, read
 from hsiclasso.cli.options import SectionedCommand, command_words, compare_options
 from hsiclasso.cli.output import Output
+from hsiclasso.cli.piped import named
+from hsiclasso.errors import InvalidInputError
 
 __all__ = ["compare"]
 
@@ -22,6 +25,7 @@ Examples:
   hsiclasso compare genes.csv --target tumour --drop sample_id -k 20
   hsiclasso compare cars.csv -t price --methods hsic_lasso,mrmr,lasso
   hsiclasso compare cohort.csv --survival months died --plot ranks.png
+  hsiclasso compare genes.csv -t tumour --covariate batch --cv 5
 """
 
 
@@ -37,6 +41,7 @@ def compare(
     report_file: Path | None,
     as_json: bool,
     quiet: bool,
+    save_config: Path | None,
     **chosen: Any,
 ) -> None:
     """Compare the features of FILE that several methods select.
@@ -44,7 +49,7 @@ def compare(
     FILE is as for select, without missing cells. A method that cannot handle the table, the target
     or an option is left out, and the reason is printed.
     """
-    output = Output(out, plot, as_json, quiet, report_file)
+    output = Output(out, plot, as_json, quiet, report_file, save_config)
     output.check(files_read(file, chosen))
     from hsiclasso.baselines import compare as compare_methods
     from hsiclasso.baselines.comparison import RECORD_FIELDS
@@ -55,6 +60,9 @@ def compare(
     from hsiclasso.selectors.prepare import check_options
 
     target = make_target(chosen)
+    cv = chosen["cv"]
+    if cv is not None and cv < 2:
+        raise InvalidInputError(f"--cv {cv} must be at least 2 folds; 5 is usual.")
     check_options(HSICLasso(n_features, target=target))
     names = list(METHODS) if methods is None else [name.strip() for name in methods.split(",")]
     for name in names:
@@ -67,19 +75,21 @@ def compare(
             n_features,
             methods=names,
             options={"target": target},
+            covariates=chosen["covariates"] or None,
+            cv=cv,
             random_state=_SEED,
             report=report,
         )
-    asked = Asked(str(file), table.target, command_words(), _SEED)
+    asked = Asked(named(file), table.target, command_words(), _SEED)
     output.deliver(
         found,
         fields=RECORD_FIELDS,
-        save=save_ranks,
+        save=partial(save_ranks, target=table.target, source=named(file)),
         report=lambda path: write_comparison(found, path, asked=asked),
         tables=lambda: [
-            terminal.method_table(found),
+            tables.method_table(found),
             *terminal.left_out_lines(found),
-            terminal.vote_table(found),
+            tables.vote_table(found),
         ],
         notes=lambda: [terminal.comparison_line(found)],
     )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from hsiclasso.cli import terminal
+from hsiclasso.cli import tables, terminal
+from hsiclasso.cli.console import make_console, plain, show
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def demo(out_dir: Path) -> None:
     if out_dir.exists() and not out_dir.is_dir():
         raise InvalidInputError(f"--out-dir {out_dir} is a file: give the name of a folder.")
     out_dir.mkdir(parents=True, exist_ok=True)
-    console = terminal.make_console()
+    console = make_console()
     _warm_up(console)
     written = [_run(example, out_dir, console) for example in _examples()]
     console.print("Figures written:")
@@ -120,11 +121,11 @@ def _run(example: _Example, out_dir: Path, console: Console) -> Path:
     seconds = time.perf_counter() - begin
     console.print()
     console.print(example.title, style="bold", markup=False)
-    console.print(example.note, soft_wrap=True, markup=False)
+    show(console, plain(example.note))
     causal = None if example.causal is None else {f"x{column}" for column in example.causal}
-    console.print(terminal.feature_table(result, causal))
-    console.print(terminal.summary_line(result), soft_wrap=True)
-    console.print(terminal.certificate_line(result), soft_wrap=True)
+    console.print(tables.feature_table(result, causal))
+    show(console, terminal.summary_line(result))
+    show(console, terminal.certificate_line(result))
     found = ""
     if causal is not None:
         hits = len(causal.intersection(result.names[: len(causal)]))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from hsiclasso.cli.config import load_config
 from hsiclasso.cli.names import read_names
 
 __all__ = [
@@ -33,7 +34,8 @@ _NAMES = 28
 _MANY = 30
 _COMMON = {
     "--target", "--target-file", "--survival", "--kind", "--phenotype", "--id", "--transpose",
-    "--drop", "--category", "--missing", "--covariate", "--n-features", "--fdr", "--stability",
+    "--drop", "--category", "--missing", "--covariate", "--n-features", "--fdr", "--cv",
+    "--stability", "--config", "--save-config",
     "--method", "--methods", "--interactions", "--keep", "--exclude", "--memory-limit",
     "--checkpoint", "--pairs", "--mode", "--level", "--parts", "--out", "--plot", "--report",
     "--json", "--quiet", "--help", "--help-all",
@@ -280,6 +282,10 @@ _KERNEL = _kernel(
     "laplace:median takes the median distance.  [default: gaussian of width 1 for numbers, "
     "plain_delta for others]",
 )  # fmt: skip
+_COVARIATE = _columns(
+    "--covariate", "covariates", multiple=True, metavar="NAME",
+    help="Column whose influence is removed, such as batch or age; repeatable.",
+)  # fmt: skip
 _WORK = (
     *_TARGET,
     _MISSING_TARGET,
@@ -287,10 +293,7 @@ _WORK = (
     *_COLUMNS,
     _JOINT,
     _columns("--weights", metavar="NAME", help="Column of sample weights."),
-    _columns(
-        "--covariate", "covariates", multiple=True, metavar="NAME",
-        help="Column whose influence is removed, such as batch or age; repeatable.",
-    ),
+    _COVARIATE,
     _columns(
         "--covariate-method", type=click.Choice(["project", "subtract"]), default="project",
         show_default=True,
@@ -370,9 +373,9 @@ _WORK = (
         show_default=True, help="All reach the same certified optimum.",
     ),
     _kernel(
-        "--neighbors", type=int, default=3, show_default=True,
+        "--neighbors", type=int, default=0, show_default=True,
         help="Number of similar features to find for each selected one. This takes one more pass "
-        "over the table; 0 skips it. Only similarities above 0.2 are printed.",
+        "over the table. Only similarities above 0.2 are printed.",
     ),
 )  # fmt: skip
 _RUNNING = (
@@ -398,16 +401,32 @@ _FDR = _size(
     help="Select the features on which the target depends beyond chance, one of each cluster of "
     "similar ones, with at most this expected share of false ones, such as 0.1; perhaps none.",
 )  # fmt: skip
+_CV = _size(
+    "--cv", type=int, metavar="FOLDS",
+    help="Select as many features, up to -k, as let a support vector machine predict best in so "
+    "many folds, such as 5.",
+)  # fmt: skip
 _STABILITY = _size(
     "--stability", type=int, metavar="NUMBER",
     help="Select on so many halves of the samples too, such as 100, and print how often each "
-    "feature, or one that carries the same information, was selected.",
+    "feature, or one that says the same, was selected.",
+)  # fmt: skip
+_OUT = "to a .csv, .tsv, .json, .parquet or .xlsx file"
+_CONFIG = (
+    _output(
+        "--config", type=_FILE, is_eager=True, expose_value=False, callback=load_config,
+        help="Take options from a .toml file; those given here win.",
+    ),
+    _output(
+        "--save-config", type=_FILE,
+        help="Write all options to a .toml file, for --config.",
+    ),
 )  # fmt: skip
 _RESULT = (
     _output(
         "--out", type=_FILE,
-        help="Write the result to a .csv, .tsv or .json file; or, if FILE is an .h5ad, to an .h5ad "
-        "file: a copy of FILE with the result in var and uns.",
+        help=f"Write the result {_OUT}; or, if FILE is an .h5ad, to an .h5ad file: a copy of FILE "
+        "with the result in var and uns.",
     ),
     _output(
         "--plot", type=_FILE,
@@ -416,17 +435,18 @@ _RESULT = (
     ),
     _output(
         "--report", "report_file", type=_FILE,
-        help="Write a page with everything to an .html file that opens offline: a table to sort "
-        "and filter, the shape of each dependence, the path, redundancy, and what was asked.",
+        help="Write a page to an .html file that opens offline: a table to sort and filter, the "
+        "shape of each dependence, the path and redundancy.",
     ),
     *_PRINTED,
 )  # fmt: skip
-_SELECT = (*_WORK, _FDR, _STABILITY, *_RUNNING, _CHECKPOINT, *_RESULT)
+_SELECT = (*_WORK, _FDR, _CV, _STABILITY, *_RUNNING, _CHECKPOINT, *_RESULT, *_CONFIG)
 
 _COMPARE = (
     *_TARGET,
     *_FILES,
     *_COLUMNS,
+    _COVARIATE,
     _methods(
         "-k", "--n-features", type=int, default=10, show_default=True,
         help="Number of features that each method selects.",
@@ -435,10 +455,14 @@ _COMPARE = (
         "--methods", metavar="NAME,NAME",
         help=f"Methods to compare: {', '.join(_METHODS)}.  [default: all]",
     ),
+    _methods(
+        "--cv", type=int, metavar="FOLDS",
+        help="Select in so many folds too, such as 5, and print how well a support vector machine "
+        "predicts from the features of each method, and how stable its selection is.",
+    ),
     _output(
         "--out", type=_FILE,
-        help="Write a row for each method and feature to a .csv or .tsv file, or all to a .json "
-        "file.",
+        help=f"Write a row for each method and feature {_OUT}; .json has all else too.",
     ),
     _output(
         "--plot", type=_FILE, help="Draw the ranks of all methods in a .png, .svg or .pdf file."
@@ -449,6 +473,7 @@ _COMPARE = (
         "to sort and filter, and how much the methods agree.",
     ),
     *_PRINTED,
+    *_CONFIG,
 )  # fmt: skip
 _TEST = (
     *(_TRANSFORM_OF_TEST if option is _TRANSFORM else option for option in _TARGET),
@@ -478,8 +503,9 @@ _TEST = (
     _KERNEL,
     *_RUNNING,
     _CHECKPOINT,
-    _output("--out", type=_FILE, help="Write the result to a .csv, .tsv or .json file."),
+    _output("--out", type=_FILE, help=f"Write the result {_OUT}."),
     *_PRINTED,
+    *_CONFIG,
 )  # fmt: skip
 
 

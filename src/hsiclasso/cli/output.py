@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,16 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from hsiclasso.cli.terminal import clean_warnings, make_console
+from hsiclasso.cli.config import as_toml
+from hsiclasso.cli.console import make_console, show
+from hsiclasso.cli.terminal import clean_warnings
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["Output", "Result"]
 
-#: Formats of ``--out``.
-_SUFFIXES = (".csv", ".tsv", ".json")
+#: Formats of ``--out``, and what writes those that need a package: a module and its extra.
+_NEEDED = {".parquet": ("pyarrow", "parquet"), ".xlsx": ("openpyxl", "excel")}
+_SUFFIXES = (".csv", ".tsv", ".json", *_NEEDED)
 
 
 class Result(Protocol):
@@ -43,6 +45,7 @@ class Output:
     as_json: bool  # print the result as JSON and nothing else
     quiet: bool  # print neither progress nor notes
     report: Path | None = None  # file for the page about it
+    config: Path | None = None  # file for the options of the command
 
     def check(self, read: Sequence[Path], more: Sequence[str] = ()) -> None:
         """Raise if a file cannot be written, a package is missing, or a file in `read` would go.
@@ -51,6 +54,9 @@ class Output:
         """
         if self.out is not None:
             _check_file("--out", self.out, (*_SUFFIXES, *more), read)
+            _writer_of(self.out)
+        if self.config is not None:
+            _check_file("--save-config", self.config, (".toml",), read)
         if self.report is not None:
             from hsiclasso.report import REPORT_SUFFIXES
 
@@ -95,13 +101,17 @@ class Output:
         if self.report is not None and report is not None:
             with clean_warnings():
                 report(self.report)
+        if self.config is not None:
+            from hsiclasso.data.atomic import write_atomically
+
+            write_atomically(self.config, as_toml(click.get_current_context()).encode())
         if self.as_json:
             click.echo(result.to_json())
             return
         console = make_console()
         for part in [*tables(), *([] if self.quiet else notes())]:
-            console.print(part, soft_wrap=hasattr(part, "plain"))  # lines of text wrap softly
-        for path in (self.out, self.plot, self.report):
+            show(console, part)
+        for path in (self.out, self.plot, self.report, self.config):
             if path is not None and not self.quiet:
                 click.echo(f"Written: {path}")
 
@@ -128,18 +138,59 @@ def _check_file(option: str, file: Path, suffixes: Sequence[str], read: Sequence
             raise InvalidInputError(f"{option} {file} {problem}")
 
 
-def _write(result: Result, fields: Sequence[str], file: Path) -> None:
-    """Write a result as CSV, TSV or JSON, whichever the suffix says."""
-    from hsiclasso.data.atomic import write_atomically
+def _writer_of(file: Path) -> Any:
+    """Return the package that writes a format, if it needs one; raise if it is missing."""
+    needed = _NEEDED.get(file.suffix.lower())
+    if needed is None:
+        return None
+    from hsiclasso.errors import require
 
-    suffix = file.suffix.lower()
-    if suffix == ".json":
-        text = result.to_json() + "\n"
-    else:
-        buffer = io.StringIO(newline="")
-        delimiter = "," if suffix == ".csv" else "\t"
-        writer = csv.DictWriter(buffer, fields, delimiter=delimiter, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(result.to_rows())
-        text = buffer.getvalue()
-    write_atomically(file, text.encode())
+    return require(*needed)
+
+
+def _write(result: Result, fields: Sequence[str], file: Path) -> None:
+    """Write a result in the format that the suffix says."""
+    from hsiclasso.data.atomic import replacing
+
+    suffix, package = file.suffix.lower(), _writer_of(file)
+    with replacing(file) as part:
+        if suffix == ".json":
+            part.write_bytes((result.to_json() + "\n").encode())
+        elif suffix == ".parquet":
+            _write_parquet(result.to_rows(), fields, part)
+        elif suffix == ".xlsx":
+            _write_excel(package, result.to_rows(), fields, part)
+        else:
+            with part.open("w", newline="", encoding="utf-8") as stream:
+                delimiter = "," if suffix == ".csv" else "\t"
+                writer = csv.DictWriter(stream, fields, delimiter=delimiter, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(result.to_rows())
+
+
+def _write_parquet(rows: list[dict[str, Any]], fields: Sequence[str], file: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns = {name: [row[name] for row in rows] for name in fields}
+    parquet.write_table(pa.table(columns), file)
+
+
+def _write_excel(
+    package: Any, rows: list[dict[str, Any]], fields: Sequence[str], file: Path
+) -> None:
+    """Write a workbook of one sheet; text is text, also if it looks like a formula."""
+    book = package.Workbook()
+    sheet = book.active
+    for row, record in enumerate([dict(zip(fields, fields, strict=True)), *rows], start=1):
+        for column, name in enumerate(fields, start=1):
+            value = record[name]
+            cell = sheet.cell(row, column)
+            if isinstance(value, str):
+                # spreadsheets have no control characters
+                cell.value = "".join(c for c in value if c >= " " or c in "\t\n\r")
+                cell.data_type = "s"
+            else:
+                cell.value = value
+    sheet.freeze_panes = "A2"
+    book.save(file)

@@ -12,6 +12,7 @@ from hsiclasso.cli import terminal
 from hsiclasso.cli.build import make_selector, read
 from hsiclasso.cli.options import SectionedCommand, output_options, run_options, work_options
 from hsiclasso.cli.output import Output
+from hsiclasso.cli.piped import PIPE
 from hsiclasso.cli.select import check_output, deliver
 from hsiclasso.errors import InvalidInputError
 
@@ -37,11 +38,7 @@ Example, with SLURM:
 @click.option("--parts", type=int, required=True, metavar="NUMBER", help="Number of parts.")
 @work_options
 @click.option("--memory-limit", metavar="SIZE", help="Memory that a part may use, such as 2GB.")
-@click.pass_context
-def split(
-    ctx: click.Context, /, file: Path, folder: Path, parts: int, memory_limit: str | None,
-    **chosen: Any,
-) -> None:  # fmt: skip
+def split(file: Path, folder: Path, parts: int, memory_limit: str | None, **chosen: Any) -> None:
     """Prepare selecting features of FILE in parts: write the job to FOLDER.
 
     Then run each part with ``hsiclasso run FOLDER NUMBER``, in any order, on any machine that
@@ -50,12 +47,12 @@ def split(
     """
     if parts < 1:
         raise InvalidInputError(f"--parts {parts} must be at least 1.")
+    if file == PIPE:
+        raise InvalidInputError("FILE - is standard input, but every part reads FILE: store it.")
     if (folder / _JOB).exists():
         raise InvalidInputError(
             f"{folder} has a job already ({_JOB}): give another folder, or delete this one."
         )
-    if ctx.get_parameter_source("neighbors") is click.core.ParameterSource.DEFAULT:
-        chosen["neighbors"] = 0  # they would take the merging process another pass
     chosen |= {"memory_limit": memory_limit, "scheduler": None, "n_jobs": 1}
     _fit_in_one_go(file, chosen)
     from hsiclasso.data.atomic import write_atomically

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hsiclasso.cli import terminal
-from hsiclasso.cli.build import files_read, level_of, make_selector, read, resources_of
+from hsiclasso.cli import tables, terminal
+from hsiclasso.cli.build import (
+    files_read,
+    folds_of,
+    level_of,
+    make_selector,
+    read,
+    resources_of,
+)
 from hsiclasso.cli.options import SectionedCommand, command_words, select_options
 from hsiclasso.cli.output import Output
+from hsiclasso.cli.piped import named
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -29,12 +37,12 @@ _SEED = 0
 _EXAMPLES = """\b
 Examples:
   hsiclasso select genes.csv --target tumour --drop sample_id -k 20
-  hsiclasso select cars.parquet -t price --transform rank --plot cars.png
   hsiclasso select genes.csv -t age --method embedding --plot shapes.png
   hsiclasso select genes.csv -t tumour --fdr 0.1 --report genes.html
+  hsiclasso select genes.csv -t tumour --cv 5 --save-config tumour.toml
+  hsiclasso select --config tumour.toml --out genes.xlsx
+  zcat genes.csv.gz | hsiclasso select - -t tumour --json
   hsiclasso select cohort.csv --survival months died --covariate site
-  hsiclasso select X.npy --target-file y.npy
-  hsiclasso select survey.csv -t income --weights w --missing ignore
   hsiclasso select cells.h5ad -t cell_type --covariate batch --out genes.h5ad
   hsiclasso select genes.tsv.gz --transpose --phenotype patients.csv -t status
 """
@@ -45,17 +53,18 @@ Examples:
 @select_options
 def select(
     file: Path, out: Path | None, plot: Path | None, report_file: Path | None, as_json: bool,
-    quiet: bool, **chosen: Any,
+    quiet: bool, save_config: Path | None, **chosen: Any,
 ) -> None:  # fmt: skip
     """Select the features of FILE that the target depends on.
 
     FILE is .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column names;
     .parquet, .feather or .arrow; .npz, .mat, .h5 or .zarr with arrays X, y and, optionally,
     feature_names; .npy; .h5ad or .zarr of AnnData, with target and covariates in obs; or .bed with
-    .bim and .fam beside it, whose target is phenotype. FILE.h5:/path/to/X names an array. Columns
-    are numbers, true and false, or text; cells that are empty, NA, NaN or null are missing.
+    .bim and .fam beside it, whose target is phenotype. FILE.h5:/path/to/X names an array; - is
+    standard input. Columns are numbers, true and false, or text; cells that are empty, NA, NaN or
+    null are missing.
     """
-    output = Output(out, plot, as_json, quiet, report_file)
+    output = Output(out, plot, as_json, quiet, report_file, save_config)
     check_output(output, file, chosen)
     number = chosen["stability"]
     if number is not None and (number < 4 or number % 2):
@@ -63,19 +72,21 @@ def select(
             f"--stability {number} must be an even number of half-samples, 4 or more: they come in "
             "pairs. 100 is usual."
         )
-    level = level_of(chosen)
+    level, folds = level_of(chosen), folds_of(chosen)
     asked = make_selector(chosen)
-    selector: Any = asked
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
-        if level is not None:
+        table = read(file, chosen, report)
+        if folds is not None:
+            selector = asked = _validated(asked, folds, table, report)
+        elif level is not None:
             from hsiclasso.inference import ControlledSelection
 
             selector = ControlledSelection(
                 asked, level, max_redundancy=asked.max_redundancy, n_jobs=chosen["n_jobs"]
-            )
-        table = read(file, chosen, report)
-        weights = {} if level is not None else {"sample_weight": table.weights}
-        selector.fit(table.source, table.y, progress=report, **weights)
+            ).fit(table.source, table.y, progress=report)
+        else:
+            selector = asked
+            selector.fit(table.source, table.y, sample_weight=table.weights, progress=report)
         stability = None
         if number is not None and selector.result_.features:
             from hsiclasso.inference import with_frequencies
@@ -83,6 +94,22 @@ def select(
             stability = _stability(_halved(asked, selector.result_), table, chosen, report)
             selector.result_ = with_frequencies(selector.result_, stability)
     deliver(selector, output, file, chosen, table, stability)
+
+
+def _validated(asked: Any, folds: int, table: Dataset, report: terminal.Report) -> LassoSelector:
+    """Return a selector with the number of features that predict best, fitted to all samples."""
+    from hsiclasso.selectors.cv import HSICLassoCV, usual_sizes
+
+    most = asked.n_features_to_select
+    if most is not None and most > table.source.n_features:
+        raise InvalidInputError(
+            f"-k {most} is greater than n_features={table.source.n_features}: ask for fewer."
+        )
+    sizes = None if most is None else usual_sizes(most)
+    search = HSICLassoCV(asked, sizes=sizes, cv=folds)
+    search.fit(table.source, table.y, sample_weight=table.weights, progress=report)
+    found: LassoSelector = search.selector_
+    return found
 
 
 def _halved(selector: LassoSelector, result: SelectionResult) -> LassoSelector:
@@ -129,15 +156,16 @@ def deliver(
         "target": table.target, "layer": chosen["layer"], "use_raw": chosen["raw"]
     }  # fmt: skip
     seed = None if stability is None else _SEED
-    asked = Asked(str(file), table.target, command_words(), seed)
+    asked = Asked(named(file), table.target, command_words(), seed)
     output.deliver(
         result,
         fields=result.fields,
-        save=save_figure,
+        save=partial(save_figure, target=table.target, source=named(file)),
         report=lambda path: write_report(selector, path, table, asked=asked),
-        tables=lambda: [terminal.feature_table(result)] if result.features else [],
+        tables=lambda: [tables.feature_table(result)] if result.features else [],
         notes=lambda: [
             terminal.summary_line(result),
+            *([] if result.validation is None else [terminal.validation_line(result.validation)]),
             *([] if stability is None else [terminal.stability_line(stability)]),
             terminal.certificate_line(result),
         ],

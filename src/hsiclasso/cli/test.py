@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hsiclasso.cli import terminal
+from hsiclasso.cli import tables, terminal
 from hsiclasso.cli.build import files_read, make_scan, read
 from hsiclasso.cli.options import SectionedCommand, test_options
 from hsiclasso.cli.output import Output
@@ -31,7 +31,7 @@ Examples:
 @test_options
 def test(
     file: Path, mode: str, level: float, pairs: bool, out: Path | None, as_json: bool, quiet: bool,
-    **chosen: Any,
+    save_config: Path | None, **chosen: Any,
 ) -> None:  # fmt: skip
     """Test each feature of FILE for independence of the target, and list those that are found.
 
@@ -39,7 +39,7 @@ def test(
     together. With --pairs, all pairs of features are tested for what they say jointly. If nothing
     is found, the list is empty and the exit code is 0.
     """
-    output = Output(out, None, as_json, quiet)
+    output = Output(out, None, as_json, quiet, config=save_config)
     output.check(files_read(file, chosen))
     from hsiclasso.inference.pair_tests import scan_pairs_of
     from hsiclasso.inference.results import check_mode
@@ -65,6 +65,6 @@ def test(
     output.deliver(
         found,
         fields=found.columns,
-        tables=lambda: [terminal.found_table(found)],
+        tables=lambda: [tables.found_table(found)],
         notes=lambda: [terminal.found_line(found)],
     )

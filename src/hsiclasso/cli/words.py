@@ -36,6 +36,7 @@ _PHRASES = (
     (r"an object such as AlphaRatio\(0\.1\): pass None", "ratio:0.1: leave --alpha out"),
     (r", or pass an object such as \w+\([^)]*\)", ""),
     (r"with Phenotype\(files, id='\.\.\.'\) if it has", "IID, or put it first, if it has"),
+    (r"pass an estimator, and a scoring if it has no score", "leave --cv out"),
     (
         r"\w+=(?:\[[^]]*\]|\w+\([^()]*\)|'[^']*') \((--[^)]*) on the command line\)",
         r"\1",

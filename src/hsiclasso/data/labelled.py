@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data.sources import ArraySource, Kind, UniformSource
 
 __all__ = ["DTYPE_OF_KIND", "LabelledColumns", "LabelledSource", "OrderedLabels"]
@@ -114,3 +114,6 @@ class OrderedLabels:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __getitem__(self, rows: IntArray) -> OrderedLabels:
+        return OrderedLabels(np.where(self.codes < 0, np.nan, self.codes)[rows])

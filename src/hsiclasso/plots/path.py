@@ -16,7 +16,7 @@ from hsiclasso.solvers import SolutionPath
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["path_curves", "plot_path", "spread_apart"]
+__all__ = ["path_curves", "plot_path"]
 
 
 def plot_path(
@@ -128,7 +128,7 @@ def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
     inches = ax.bbox.height / ax.figure.dpi
     bottom, top = ax.get_ylim()
     shares = (np.array(ends) - bottom) / (top - bottom)
-    heights = spread_apart(shares, 1.5 * SMALL / 72 / inches)
+    heights = drawing.spread_apart(shares, 1.5 * SMALL / 72 / inches)
     for rank, (label, share, height) in enumerate(zip(labels, shares, heights, strict=True)):
         color = LINES[rank % len(LINES)]
         ax.annotate(
@@ -144,24 +144,6 @@ def _label_ends(ax: Axes, labels: list[str], ends: list[float]) -> None:
             arrowprops={"arrowstyle": "-", "color": color, "lw": 0.8, "relpos": (0, 0.5)}
             | {"shrinkA": 1, "shrinkB": 1},
         )
-
-
-def spread_apart(heights: FloatArray, gap: float) -> FloatArray:
-    """Move heights in [0, 1] apart to at least `gap`, in their order and as little as possible.
-
-    Examples
-    --------
-    >>> spread_apart(np.array([0.5, 0.3, 0.3]), 0.1).round(2).tolist()
-    [0.5, 0.25, 0.35]
-    """
-    from sklearn.isotonic import isotonic_regression
-
-    order = np.argsort(heights, kind="stable")
-    steps = gap * np.arange(heights.size)
-    room = max(0.0, 1.0 - float(steps[-1]))
-    spread = np.empty_like(heights)
-    spread[order] = steps + isotonic_regression(heights[order] - steps, y_min=0.0, y_max=room)
-    return spread
 
 
 def _is_named(names: Mapping[int, str] | Sequence[str] | None, column: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -82,7 +83,10 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None, *, max_features: 
     return ax
 
 
-def save_ranks(comparison: Comparison, file: str | os.PathLike[str]) -> None:
+def save_ranks(
+    comparison: Comparison, file: str | os.PathLike[str], *,
+    target: Sequence[str] = (), source: str | os.PathLike[str] = "",
+) -> None:  # fmt: skip
     """Write the grid of `plot_ranks` to a file, as `save_figure` does.
 
     Parameters
@@ -91,19 +95,26 @@ def save_ranks(comparison: Comparison, file: str | os.PathLike[str]) -> None:
         What `hsiclasso.baselines.compare` returns.
     file : path-like
         File to write: a ``.png``, ``.svg`` or ``.pdf``, by its suffix.
+    target, source
+        As in `draw_result`.
     """
-    write_figure(lambda: _titled_ranks(comparison), file)
+    write_figure(lambda: _titled_ranks(comparison, target, source), file)
 
 
-def _titled_ranks(comparison: Comparison) -> Figure:
+def _titled_ranks(
+    comparison: Comparison, target: Sequence[str], source: str | os.PathLike[str]
+) -> Figure:
     figure = plot_ranks(comparison).figure
     n_ran, n_all = len(comparison.ran), len(comparison.outcomes)
-    drawing.title(
-        figure,
+    sizes = (
         f"{comparison.n_requested} of {comparison.n_features:,} features by each of "
         f"{n_ran if n_ran == n_all else f'{n_ran} (of {n_all})'} methods, "
-        f"from {comparison.n_samples:,} samples",
+        f"from {comparison.n_samples:,} samples"
     )
+    about = drawing.shorten(", ".join(target), 40)
+    where = drawing.shorten(Path(source).name, 40)
+    named = [text for text in (about and f"target: {about}", where and f"file: {where}") if text]
+    drawing.title(figure, f"{', '.join(named)}\n{sizes}" if named else sizes)
     return cast("Figure", figure)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.plots import drawing
-from hsiclasso.plots.drawing import BAR, FEW, INK, LINES, QUIET, SMALL, TEXT
+from hsiclasso.plots.drawing import BAR, FEW, INK, LINES, TEXT
 from hsiclasso.plots.files import write_figure
 from hsiclasso.plots.functions import functions_height, plot_functions
 from hsiclasso.plots.path import plot_path
@@ -20,20 +21,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_result", "plot_comparison", "plot_selection", "save_figure"]
+__all__ = [
+    "draw_result",
+    "heading",
+    "plot_comparison",
+    "plot_relevance",
+    "plot_selection",
+    "save_figure",
+]
 
-_DOT, _MARK = LINES[1], "#F6E7B8"
+#: Colours of relevance, and of a mark.
+DOT, _MARK = LINES[1], "#F6E7B8"
 
 
 def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
-    """Draw the weights as bars, heaviest on top, and the relevances as dots.
+    """Draw the weights as bars, heaviest on top.
 
     Parameters
     ----------
     result : SelectionResult
         ``selector.result_``.
     ax : matplotlib.axes.Axes, default=None
-        Axes to draw on; by default those of a new figure. Dots have a second axis along the top.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -49,18 +58,47 @@ def plot_selection(result: SelectionResult, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()] == list(result.names)
     True
     """
-    k = len(result.features)
-    ax = drawing.tidy_axes(ax, (7.0, drawing.figure_height(k)), "weight")
+    return _bars(result, [feature.weight for feature in result.features], "weight", BAR, ax)
+
+
+def plot_relevance(result: SelectionResult, ax: Axes | None = None) -> Axes:
+    """Draw how much the target depends on each selected feature alone, in the order of the weights.
+
+    Parameters
+    ----------
+    result : SelectionResult
+        ``selector.result_``.
+    ax : matplotlib.axes.Axes, default=None
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from hsiclasso import HSICLasso, make_data1
+    >>> X, y, causal = make_data1(100, 20, random_state=0)
+    >>> plot_relevance(HSICLasso(4).fit(X, y).result_).get_xlabel()
+    'relevance'
+    """
+    return _bars(result, [feature.relevance for feature in result.features], "relevance", DOT, ax)
+
+
+def _bars(
+    result: SelectionResult, values: list[float], label: str, colour: str, ax: Axes | None
+) -> Axes:
+    """Draw a bar for each feature."""
+    k, made = len(values), ax is None
+    ax = drawing.tidy_axes(ax, (7.0, drawing.figure_height(k)), label)
+    if made:
+        drawing.name_axes(ax, heading(result))
     if k == 0:
         return drawing.empty(ax)
-    weights = [feature.weight for feature in result.features]
-    rows = np.arange(k)
-    ax.barh(rows, weights, height=0.66, color=BAR, zorder=2)
+    ax.barh(np.arange(k), values, height=0.66, color=colour, zorder=2)
     drawing.name_rows(ax, result.names)
     ax.set_ylim(max(k, FEW) - 0.4, -0.6)
-    ax.set_xlim(drawing.limits(weights))
-    ax.xaxis.label.set_color(BAR)
-    _dots(ax, rows, [feature.relevance for feature in result.features])
+    ax.set_xlim(drawing.limits(values))
     return ax
 
 
@@ -119,15 +157,21 @@ def plot_comparison(
     return ax
 
 
-def draw_result(result: SelectionResult) -> Figure:
-    """Draw the selection and its path side by side, and below them its curves and surfaces.
+def draw_result(
+    result: SelectionResult, *, target: Sequence[str] = (), source: str | os.PathLike[str] = ""
+) -> Figure:
+    """Draw weights, relevances and the path side by side, and below them curves and surfaces.
 
-    Only `EmbeddingLasso` has these.
+    Only `EmbeddingLasso` has curves and surfaces.
 
     Parameters
     ----------
     result : SelectionResult
         ``selector.result_``.
+    target : sequence of str, default=()
+        Names of the columns of the target, for the title.
+    source : path-like, default=""
+        File from which features were selected, for the title.
 
     Returns
     -------
@@ -137,34 +181,50 @@ def draw_result(result: SelectionResult) -> Figure:
     --------
     >>> from hsiclasso import HSICLasso, make_data1
     >>> X, y, causal = make_data1(100, 20, random_state=0)
-    >>> figure = draw_result(HSICLasso(4).fit(X, y).result_)
+    >>> figure = draw_result(HSICLasso(4).fit(X, y).result_, target=["risk"])
     >>> figure.get_suptitle()
-    'HSIC Lasso, target: real. 4 of 20 columns selected on 100 samples'
+    'HSIC Lasso, target: risk (real). 4 of 20 features selected on 100 samples'
     """
-    k, method, data = len(result.features), result.method, result.data
-    height, below = drawing.figure_height(k), functions_height(result.functions)
-    figure = drawing.new_figure((13.0, height + below))
+    height, below = drawing.figure_height(len(result.features)), functions_height(result.functions)
+    figure = drawing.new_figure((14.0, height + below))
     above: Any = figure
     if below:
         parts: Any = figure.subfigures(2, 1, height_ratios=(height, below))
         above = parts[0]
         plot_functions(result.functions, parts[1])
-    left, right = above.subplots(1, 2, width_ratios=(1, 1.15))
+    left, middle, right = above.subplots(1, 3, width_ratios=(1, 0.7, 1.25))
     plot_selection(result, left)
+    plot_relevance(result, middle)
+    middle.tick_params(labelleft=False)
     names = {feature.index: feature.name for feature in result.features}
     plot_path(result.path, names, right)
-    has_pairs = any(feature.members for feature in result.features)
-    found = f"{k} features selected from" if has_pairs else f"{k} of"
-    selected = "columns" if has_pairs else "columns selected"
-    drawing.title(
-        figure,
-        f"{method.name}, target: {method.target}. {found} {data.n_columns:,} {selected} on "
-        f"{data.n_samples:,} samples",
-    )
+    drawing.title(figure, heading(result, target, source))
     return figure
 
 
-def save_figure(result: SelectionResult, file: str | os.PathLike[str]) -> None:
+def heading(
+    result: SelectionResult, target: Sequence[str] = (), source: str | os.PathLike[str] = ""
+) -> str:
+    """Return the title of a figure: method, target, file and sizes.
+
+    Covariates are no features.
+    """
+    k, method, data = len(result.features), result.method, result.data
+    called = drawing.shorten(", ".join(target), 40)
+    kind = f"{called} ({method.target})" if called else method.target
+    where = f", file: {drawing.shorten(Path(source).name, 40)}" if str(source) else ""
+    has_pairs = any(feature.members for feature in result.features)
+    found = (
+        f"{k} features selected from {data.n_features:,} and their pairs" if has_pairs
+        else f"{k} of {data.n_features:,} features selected"
+    )  # fmt: skip
+    return f"{method.name}, target: {kind}{where}. {found} on {data.n_samples:,} samples"
+
+
+def save_figure(
+    result: SelectionResult, file: str | os.PathLike[str], *,
+    target: Sequence[str] = (), source: str | os.PathLike[str] = "",
+) -> None:  # fmt: skip
     """Write the figure of `draw_result` to a PNG, SVG or PDF file.
 
     Parameters
@@ -173,28 +233,15 @@ def save_figure(result: SelectionResult, file: str | os.PathLike[str]) -> None:
         ``selector.result_``.
     file : path-like
         File to write; the suffix tells the format. Nothing is written if drawing fails.
+    target, source
+        As in `draw_result`.
 
     Raises
     ------
     InvalidInputError
         If the suffix is none of ``.png``, ``.svg`` and ``.pdf``.
     """
-    write_figure(lambda: draw_result(result), file)
-
-
-def _dots(ax: Axes, rows: np.ndarray[Any, Any], relevance: list[float]) -> None:
-    """Add relevances to the bars, on a scale of their own along the top."""
-    top = ax.twiny()
-    top.plot(relevance, rows, "o", color=_DOT, markeredgecolor="white", markersize=7, zorder=4)
-    # Zero of the dots lies above zero of the bars.
-    (left, right), (low, high) = ax.get_xlim(), drawing.limits(relevance)
-    scale = max(high / right, low / left if left < 0 else 0.0)
-    top.set_xlim(min(scale * left, low), scale * right)
-    top.set_xlabel("relevance (dots)", fontsize=TEXT, color=_DOT)
-    top.tick_params(labelsize=SMALL, colors=INK)
-    for side in ("left", "right", "bottom"):
-        top.spines[side].set_visible(False)
-    top.spines["top"].set_color(QUIET)
+    write_figure(lambda: draw_result(result, target=target, source=source), file)
 
 
 def _bars_beside(ax: Axes, names: list[str], results: Mapping[str, SelectionResult]) -> list[Any]:

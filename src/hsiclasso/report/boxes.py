@@ -8,55 +8,25 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 from hsiclasso.plots.drawing import shorten
-from hsiclasso.report.data import Column, Groups, Labels, groups_of, merged
+from hsiclasso.plots.shape_data import Shares, Strips
+from hsiclasso.plots.smoothing import MOST_DOTS, thin
 from hsiclasso.report.drawn import Drawn
 from hsiclasso.report.markup import Markup, tag
 from hsiclasso.report.scatter import axis_of
-from hsiclasso.report.smoothing import MOST_DOTS, thin
 from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
 
-__all__ = ["draw_columns", "draw_labels", "draw_rows", "draw_shares", "few"]
+__all__ = ["draw_shares", "draw_strips"]
 
 #: Room for names of groups on the left.
 _NAMES = 172
-#: Most groups whose names have room beside each other.
-_ABREAST = 5
 #: Part of a group's place over which its dots are spread.
 _SPREAD = 0.62
 
 
-def draw_rows(name: str, values: FloatArray, groups: Groups) -> Drawn:
-    """Draw numbers in a row for each class of the target."""
-    groups = merged(groups)
-    parts = [values[groups.codes == g] for g in range(len(groups.names))]
-    return _strips(name, parts, groups.names, "class", across=True)
-
-
-def draw_columns(groups: Groups, target: str, values: FloatArray) -> Drawn:
-    """Draw a target of numbers in a column for each group of the samples; many groups have rows."""
-    parts = [values[groups.codes == g] for g in range(len(groups.names))]
-    return _strips(target, parts, groups.names, groups.name, across=len(groups.names) > _ABREAST)
-
-
-def draw_labels(column: Column, groups: Groups | None, target: Labels) -> Drawn:
-    """Draw a row for each label, of the samples that have it."""
-    rows = np.argsort(-target.values.sum(axis=1), kind="stable")[:8]
-    names = tuple(target.names[k] for k in rows)
-    have = [target.values[k] > 0 for k in rows]
-    if groups is None:
-        parts = [column.values[one] for one in have]
-        return _strips(column.name, parts, names, "label", across=True)
-    counts = np.array([[np.mean(one[groups.codes == g]) for g in range(len(groups.names))]
-                       for one in have])  # fmt: skip
-    best = int(np.argmax(np.ptp(counts, axis=1)))
-    has = Groups(names[best], have[best].astype(float), (f"not {names[best]}", names[best]))
-    return draw_shares(groups, has)
-
-
-def _strips(
-    name: str, parts: list[FloatArray], names: tuple[str, ...], other: str, *, across: bool
-) -> Drawn:
+def draw_strips(shown: Strips) -> Drawn:
     """Draw dots and a box for each group: numbers run across, or up."""
+    name, parts, names, other = shown.name, shown.parts, shown.names, shown.other
+    across = shown.across
     (left, right), (low, high) = Plot.room(left=_NAMES if across else 100)
     every = np.concatenate(parts)
     if across:
@@ -106,15 +76,11 @@ def _medians(name: str, parts: list[FloatArray], names: tuple[str, ...]) -> str:
     return f"{ends.capitalize()} of {name}: {each}."
 
 
-def draw_shares(groups: Groups, target: Groups) -> Drawn:
+def draw_shares(shown: Shares) -> Drawn:
     """Draw the shares of the classes within each group of the samples, stacked."""
-    groups, target = merged(groups, _ABREAST + 1), merged(target)
+    groups, target, counts = shown.groups, shown.target, shown.counts
     (left, right), (low, high) = Plot.room()
     plot = Plot(Axis.naming(groups.names, left, right), Axis(0.0, 1.08, low, high))
-    counts = np.array(
-        [[np.count_nonzero((groups.codes == g) & (target.codes == c))
-          for c in range(len(target.names))] for g in range(len(groups.names))], dtype=np.float64
-    )  # fmt: skip
     totals = counts.sum(axis=1)
     tops = np.cumsum(counts / np.maximum(totals, 1)[:, None], axis=1)
     drawn = []
@@ -144,14 +110,3 @@ def _bar(axis: Axis, bottom: float, top: float) -> tuple[int, int]:
     """Return where a bar begins from above, and its height."""
     above, below = round(float(axis.at(top))), round(float(axis.at(bottom)))
     return above, below - above
-
-
-def few(column: Column) -> Groups:
-    """Return the groups of a column: its labels or values, or halves of its numbers."""
-    found = groups_of(column, 4)
-    if found is not None:
-        return found
-    middle = float(np.median(column.values))
-    codes = (column.values > middle).astype(np.float64)
-    cut = number(middle, digit_of(column.values))
-    return Groups(column.name, codes, (f"up to {cut}", f"above {cut}"))

@@ -117,23 +117,35 @@ def _fields(comparison: Comparison) -> list[Field]:
 
 
 def _methods(comparison: Comparison) -> Markup:
-    """Return time, redundancy and features of each method, and why some did not run."""
-    titles = {"method": None, "seconds": "num", "redundancy": "num", "features, best first": None}
-    head = tag("tr", [tag("th", name, scope="col", class_=look) for name, look in titles.items()])
-    rows = [
-        tag(
-            "tr",
-            tag("th", one.title, scope="row"),
-            tag("td", f"{one.seconds:.2f}", class_="num"),
-            tag("td", "" if one.redundancy is None else f"{one.redundancy:.2f}", class_="num"),
-            tag("td", ", ".join(shorten(name, 24) for name in one.features[:50]), class_="list"),
-        )
-        for one in comparison.ran
-    ]
+    """Return time, redundancy, scores and features of each method, and why some did not run."""
+    titles = ["seconds", "redundancy"]
+    judged = any(one.score is not None for one in comparison.ran)
+    if judged:
+        titles += ["score", "standard error", "stability"]
+    rows = []
+    for one in comparison.ran:
+        values = [one.seconds, one.redundancy, one.score, one.score_error, one.stability]
+        cells = [
+            tag("td", "" if value is None else f"{value:.2f}", class_="num")
+            for value in values[: len(titles)]
+        ]
+        names = ", ".join(shorten(name, 24) for name in one.features[:50])
+        head = tag("th", one.title, scope="row")
+        rows.append(tag("tr", head, cells, tag("td", names, class_="list")))
+    looks = {"method": None, **dict.fromkeys(titles, "num"), "features, best first": None}
+    head = tag("tr", [tag("th", name, scope="col", class_=look) for name, look in looks.items()])
     table = tag("table", tag("thead", head), tag("tbody", rows))
     skipped = [f"{one.title} left out: {one.skipped}" for one in comparison.outcomes if one.skipped]
     notes = tag("ul", [tag("li", note) for note in skipped], class_="notes") if skipped else None
     words = "Redundancy is the mean absolute correlation between features selected together."
+    if judged:
+        words += (
+            " Score is that of a model on samples that were left out; stability is the share of "
+            "features that the selections of two folds have in common."
+        )
+    residuals = [one.title for one in comparison.ran if one.adjusted == "residuals"]
+    if residuals:
+        words += f" Given residuals in place of the covariates: {', '.join(residuals)}."
     parts = tag("p", words), scrolling(table, "Methods"), notes
     return section("Methods", parts, name="methods")
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 from hsiclasso.plots.drawing import shorten
+from hsiclasso.plots.heatmap import clustered
 from hsiclasso.report.markup import Markup, tag
 from hsiclasso.report.svg import picture, squares
 
@@ -39,7 +40,7 @@ def draw_heatmap(
     s = len(names)
     if s < 2:
         return None
-    order, tree = _clustered(similarity)
+    order, tree = clustered(similarity)
     side = max(8, min(_CELL, _CELLS // s))
     shown = similarity[np.ix_(order, order)]
     size = side * s
@@ -57,18 +58,6 @@ def draw_heatmap(
     title = f"Similarity of the {s} {what}. {words}"
     made = picture(title, cells, rows, branches, width=left + size + _TREE, height=size + 4)
     return HeatMap(made, words)
-
-
-def _clustered(similarity: FloatArray) -> tuple[list[int], dict[str, Any]]:
-    """Return the order of the features in a tree, by mean similarity, and the tree."""
-    from scipy.cluster import hierarchy
-    from scipy.spatial.distance import squareform
-
-    apart = 1 - 0.5 * (similarity + similarity.T)
-    np.fill_diagonal(apart, 0.0)
-    linkage = hierarchy.linkage(squareform(apart, checks=False), "average", optimal_ordering=True)
-    tree = hierarchy.dendrogram(linkage, no_plot=True)
-    return [int(leaf) for leaf in tree["leaves"]], tree
 
 
 def _cells(shown: FloatArray, side: int) -> list[Markup]:

@@ -6,52 +6,22 @@ import numpy as np
 
 from hsiclasso._types import FloatArray
 from hsiclasso.plots.drawing import shorten
-from hsiclasso.report.boxes import few
-from hsiclasso.report.data import Column, Groups, Times, merged
+from hsiclasso.plots.seen import Groups, Times
+from hsiclasso.plots.smoothing import last_time, survival_curve
 from hsiclasso.report.drawn import Drawn
 from hsiclasso.report.markup import Markup, tag
-from hsiclasso.report.smoothing import survival_curve
-from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
+from hsiclasso.report.svg import Axis, Plot, dots, number, picture
 
-__all__ = ["draw_lives", "draw_lives_of_pair"]
+__all__ = ["draw_lives"]
 
-#: Most curves of a picture, and most steps and marks of censored times of each.
-_CURVES, _STEPS, _MARKS = 5, 100, 60
-#: The last times are not drawn if they are so much later than the first 95%.
-_FAR = 2.0
+#: Most steps of a curve, and most marks of censored times.
+_STEPS, _MARKS = 100, 60
 
 
-def draw_lives(column: Column, groups: Groups | None, times: Times) -> Drawn:
-    """Draw the survival of the samples by their values of a column."""
-    return _curves(_thirds(column) if groups is None else merged(groups, _CURVES), times)
-
-
-def draw_lives_of_pair(columns: list[Column], times: Times) -> Drawn:
-    """Draw the survival of the samples by halves, or labels, of two columns."""
-    first, second = (few(column) for column in columns)
-    codes = first.codes * len(second.names) + second.codes
-    names = tuple(
-        f"{shorten(first.name, 14)} {a}, {shorten(second.name, 14)} {b}"
-        for a in first.names for b in second.names
-    )  # fmt: skip
-    return _curves(merged(Groups(f"{first.name} and {second.name}", codes, names), _CURVES), times)
-
-
-def _thirds(column: Column) -> Groups:
-    """Return the thirds of a column of numbers."""
-    low, high = np.quantile(column.values, [1 / 3, 2 / 3])
-    codes = (column.values > low).astype(np.float64) + (column.values > high)
-    step = digit_of(column.values)
-    a, b = number(float(low), step), number(float(high), step)
-    return Groups(
-        column.name, codes, (f"low (up to {a})", f"middle ({a} to {b})", f"high (above {b})")
-    )
-
-
-def _curves(groups: Groups, times: Times) -> Drawn:
-    """Draw the curve of each group."""
+def draw_lives(groups: Groups, times: Times) -> Drawn:
+    """Draw the survival of each group of the samples."""
     (left, right), (low, high) = Plot.room()
-    last = _last(times.time)
+    last = last_time(times.time)
     plot = Plot(Axis(0.0, 1.02 * last, left, right), Axis(0.0, 1.02, low, high))
     half = float(np.median(times.time))
     parts: list[Markup] = []
@@ -74,12 +44,6 @@ def _curves(groups: Groups, times: Times) -> Drawn:
     frame = plot.frame(times.name, "share without the event")
     title = f"Survival by {groups.name}. {words}"
     return Drawn(picture(title, frame, parts), words, tuple(names))
-
-
-def _last(time: FloatArray) -> float:
-    """Return where the curves end: where few samples are left, if the last times are far away."""
-    last, most = float(time.max()), float(np.quantile(time, 0.95))
-    return most if last > _FAR * most > 0 else last
 
 
 def _steps(plot: Plot, at: FloatArray, left_over: FloatArray, end: float, colour: int) -> Markup:

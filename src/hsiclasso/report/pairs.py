@@ -8,12 +8,12 @@ import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.plots.drawing import shorten
-from hsiclasso.report.boxes import few
-from hsiclasso.report.data import Column, Groups, groups_of, merged
+from hsiclasso.plots.seen import Column, Groups, groups_of, merged
+from hsiclasso.plots.shape_data import few
+from hsiclasso.plots.smoothing import thin
 from hsiclasso.report.drawn import Drawn
 from hsiclasso.report.markup import Markup
 from hsiclasso.report.scatter import axis_of
-from hsiclasso.report.smoothing import thin
 from hsiclasso.report.svg import Axis, Plot, digit_of, dots, number, picture
 
 __all__ = ["draw_pair"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.plots.drawing import shorten
-from hsiclasso.plots.path import path_curves, spread_apart
+from hsiclasso.plots.drawing import shorten, spread_apart
+from hsiclasso.plots.path import path_curves
 from hsiclasso.report.markup import Markup, tag
 from hsiclasso.report.svg import Axis, Plot, line, number, picture
 from hsiclasso.selectors.result import SelectionResult

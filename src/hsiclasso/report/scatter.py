@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso.plots.smoothing import central_range, smooth, thin
 from hsiclasso.report.drawn import Drawn
-from hsiclasso.report.smoothing import smooth, thin
 from hsiclasso.report.svg import Axis, Plot, digit_of, dots, line, number, picture
 
 __all__ = ["axis_of", "draw_scatter"]
-
-#: Values are beyond the axis if the range of the others is so much smaller; share at either end.
-_FAR, _CENTRAL = 2.5, 0.02
 
 
 def draw_scatter(name: str, x: FloatArray, target: str, y: FloatArray) -> Drawn:
@@ -37,13 +34,7 @@ def draw_scatter(name: str, x: FloatArray, target: str, y: FloatArray) -> Drawn:
 
 def axis_of(values: FloatArray, start: float, end: float) -> Axis:
     """Return an axis for numbers; a few far ones do not make all others small."""
-    low = np.quantile(values, _CENTRAL, method="higher")
-    high = np.quantile(values, 1 - _CENTRAL, method="lower")
-    if np.ptp(values) > _FAR * (high - low) > 0:
-        gap = 0.5 * (high - low)
-        ends = max(low - gap, values.min()), min(high + gap, values.max())
-        return Axis.of(np.array(ends), start, end)
-    return Axis.of(values, start, end)
+    return Axis.of(np.array(central_range(values)), start, end)
 
 
 def _beyond(axis: Axis, values: FloatArray) -> BoolArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hsiclasso.plots.drawing import shorten
-from hsiclasso.report.data import Groups, Labels, Numbers, Seen, Times
+from hsiclasso.plots.seen import Groups, Labels, Numbers, Seen, Times
 from hsiclasso.report.fitted import draw_function
 from hsiclasso.report.heatmap import MOST, draw_heatmap
 from hsiclasso.report.markup import Markup, tag

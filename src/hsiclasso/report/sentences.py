@@ -49,6 +49,8 @@ def found_words(result: SelectionResult, target: str) -> list[str]:
             f"{'was' if alike == 1 else 'were'} left out; the samples cannot tell which of them "
             "matters."
         )
+    if result.validation is not None:
+        said.append(result.validation.message)
     return [*said, _how_sure(result)]
 
 

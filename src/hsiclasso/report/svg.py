@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hsiclasso._types import FloatArray
-from hsiclasso.plots.drawing import shorten
+from hsiclasso.plots.drawing import digit_of, number, shorten
 from hsiclasso.report.markup import Markup, tag
 
 __all__ = [
@@ -78,35 +78,6 @@ class Axis:
         step = digit * min((1, 2, 5, 10), key=lambda size: abs(size * digit - rough))
         first, last = int(np.ceil(low / step)), int(np.floor(high / step))
         return [(place * step, number(place * step, step)) for place in range(first, last + 1)]
-
-
-def number(value: float, step: float | None = None) -> str:
-    """Return a number as people write it.
-
-    Examples
-    --------
-    >>> number(0.30000000000000004, 0.1), number(1234567.0), number(12.3456)
-    ('0.3', '1.23e+06', '12.3')
-    """
-    if step is not None:
-        value = round(value / step) * step
-        if not value:
-            return "0"
-        digits = 1 + int(np.floor(np.log10(abs(value))) - np.floor(np.log10(step)))
-        return f"{value:.{max(digits, 6)}g}"
-    return f"{value:.3g}" if abs(value) < 1000 or abs(value) >= 1e5 else f"{value:,.0f}"
-
-
-def digit_of(values: FloatArray) -> float:
-    """Return the smallest step between numbers that matters among some values.
-
-    Examples
-    --------
-    >>> float(digit_of(np.array([0.5, 12.3])))
-    0.1
-    """
-    spread = float(np.ptp(values)) or float(np.abs(values).max(initial=0.0)) or 1.0
-    return float(10.0 ** (np.floor(np.log10(spread)) - 2))
 
 
 @dataclass(frozen=True)

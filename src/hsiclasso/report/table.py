@@ -60,6 +60,8 @@ def fields_of(result: SelectionResult) -> list[Field]:
         for title, name, pattern, about in _OPTIONAL
         if any(getattr(f, name) is not None for f in features)
     ]
+    if any(f.classes for f in features):
+        made.append(_classes(features))
     if result.groups:
         made.append(texts("group", [f.group or "" for f in features]))
     if any(f.n_observed < result.data.n_samples for f in features):
@@ -93,6 +95,17 @@ def numbers(title: str, values: Sequence[Any], pattern: str, about: str = "") ->
 def texts(title: str, values: list[str]) -> Field:
     """Return a column of text."""
     return Field(title, values, values, numeric=False)
+
+
+def _classes(features: Sequence[SelectedFeature]) -> Field:
+    """Return the classes that features speak for, those of the largest shares first."""
+    values = []
+    for feature in features:
+        total = sum(feature.classes.values()) or 1.0
+        largest = sorted(feature.classes.items(), key=lambda pair: -pair[1])[:_SHOWN]
+        values.append(", ".join(f"{name} {part / total:.0%}" for name, part in largest))
+    about = "classes that it tells from the rest, with their parts of the relevance"
+    return Field("speaks for", values, values, numeric=False, about=about)
 
 
 def _any(title: str, values: list[Any]) -> Field:

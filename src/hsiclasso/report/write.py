@@ -6,9 +6,9 @@ import os
 from typing import Any
 
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.plots.seen import Groups, Seen, Times, read_data
 from hsiclasso.report import sections
 from hsiclasso.report.asked import Asked, settings_of
-from hsiclasso.report.data import Groups, Seen, Times, read_data
 from hsiclasso.report.files import write_page_to
 from hsiclasso.report.page import listed, paragraphs, section, write_page
 from hsiclasso.report.sentences import found_words

@@ -2,82 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hsiclasso._checks import check_choice
-from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.data import Source, as_source, check_finite, is_container
-from hsiclasso.errors import InvalidInputError
+from hsiclasso._types import IntArray
+from hsiclasso.data import Source, as_dataset, as_source, check_finite, is_container
+from hsiclasso.dependence import Progress
+from hsiclasso.errors import (
+    ConstantFeatureWarning,
+    FewerFeaturesWarning,
+    FewObservedWarning,
+    InvalidInputError,
+)
 from hsiclasso.selectors.auto import refuse_auto
+from hsiclasso.selectors.downstream import (
+    ModelTable,
+    default_model,
+    entries_of,
+    first_label,
+    model_target,
+)
 from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.prepare import prepare
-from hsiclasso.targets import Affinity, Graph, Target, as_target
+from hsiclasso.selectors.summaries import SizeScores
+from hsiclasso.targets import Affinity, Graph, Prepared, as_target
 
-__all__ = ["HSICLassoCV", "SizeScores"]
+__all__ = ["HSICLassoCV", "SizeScores", "usual_sizes"]
 
 _SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
-
-
-@dataclass(frozen=True)
-class SizeScores:
-    """Scores of each number of features.
-
-    Attributes
-    ----------
-    sizes : tuple of int
-        Numbers of features.
-    scores : ndarray of shape (n_sizes, n_folds)
-        Score of the downstream estimator on the part that was left out.
-    """
-
-    sizes: tuple[int, ...]
-    scores: FloatArray
-
-    @property
-    def mean(self) -> FloatArray:
-        """Mean score of each size."""
-        return np.asarray(self.scores.mean(axis=1))
-
-    @property
-    def standard_error(self) -> FloatArray:
-        """Standard error of the mean of each size."""
-        n_folds = self.scores.shape[1]
-        return np.asarray(self.scores.std(axis=1, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds))
-
-    def best(self, rule: str) -> int:
-        """Return the size that a rule chooses; among equals, the smallest."""
-        if np.isnan(self.mean).all():
-            raise InvalidInputError(
-                "Every score is NaN: check the scoring, and that the estimator can be fitted to "
-                "every fold."
-            )
-        top = int(np.nanargmax(self.mean))
-        enough = self.mean[top] - (self.standard_error[top] if rule == "one_se" else 0.0)
-        return min(size for size, mean in zip(self.sizes, self.mean, strict=True) if mean >= enough)
-
-    def to_rows(self) -> list[dict[str, Any]]:
-        """Return one record per size."""
-        columns = (self.sizes, self.mean.tolist(), self.standard_error.tolist())
-        return [
-            {"n_features": size, "mean_score": mean, "standard_error": error}
-            for size, mean, error in zip(*columns, strict=True)
-        ]
+#: Warnings about parts of a table: those about the whole follow.
+_OF_PARTS = (ConstantFeatureWarning, FewerFeaturesWarning, FewObservedWarning)
 
 
 def _predicts(name: str) -> Any:
@@ -105,8 +72,10 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         Selector; None is ``HSICLasso()``. Its `n_features_to_select` is not used
         and must not be ``"auto"``.
     estimator : estimator, default=None
-        Estimator that is cross-validated; None is a support vector machine on standardised
-        features, for classes or for a real target.
+        Estimator that is cross-validated. None is a support vector machine on standardised
+        features, for classes or for one column of numbers: labels of a feature become columns of
+        zeros and ones, and missing numbers the median. An estimator of yours gets the columns as
+        they are, those of a file as that machine does.
     sizes : sequence of int, default=None
         Numbers of features to try; None is 1, 2, 3, 5, 8, 12, 20, 30 and 50, up to the number of
         features.
@@ -163,17 +132,28 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         self.rule = rule
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        progress: Progress | None = None,
+        **params: Any,
+    ) -> Self:
         """Choose the number of features, then select and fit on all samples.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-            The table; its rows are cut into folds.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Target, as in `HSICLasso`, but no matrix between samples.
+        X : table of shape (n_samples, n_features)
+            As in `HSICLasso.fit`, also a file; its rows are cut into folds.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            Target, as in `HSICLasso`, but no matrix between samples. Samples that a target with
+            ``missing="drop"`` drops are in no fold.
         groups : array-like of shape (n_samples,), optional
             Groups of samples, for splitters that keep them together.
+        progress : callable, optional
+            Called with ``"folds"``, the number of folds done and the number in all.
         **params
             Other arguments of the selector's `fit`, ``sample_weight`` or ``covariates``, with one
             entry per sample.
@@ -184,38 +164,53 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         """
         selector = HSICLasso() if self.selector is None else self.selector
         refuse_auto(selector, "HSICLassoCV finds it by cross-validation")
-        if not is_container(X) and not hasattr(X, "__array__"):
-            raise InvalidInputError(
-                f"X is a {type(X).__name__}, whose rows cannot be cut into folds: pass an array, a "
-                "sparse matrix or a frame."
-            )
-        source = as_source(X)
+        data = as_dataset(X, y)
+        source, y = data.source, data.y
+        if data.weights is not None:
+            params.setdefault("sample_weight", data.weights)
         target = _check_target(y, source.n_samples, selector.target)
         # the kind of the target is the same in every fold, whatever values a fold has
-        selector = clone(selector).set_params(target=target)
+        selector = clone(selector).set_params(target=target.target)
         sizes = self._check_sizes(source, y, selector, params)
         # before the folds: their errors would name rows of a part of the table
-        check_finite(source, ignore=as_missing(selector.missing) is not None)
-        validate_data(self, X, skip_check_array=True)
-        (X,) = indexable(X)
-        model = self.estimator
-        if model is None:
-            model = _default_model(target, y, _label(source))
+        gaps = as_missing(selector.missing) is not None
+        check_finite(source, ignore=gaps)
+        self._set_names(X, source)
+        model, known = self.estimator, y
+        is_usual = model is None
+        if is_usual:
+            model, known = default_model(target, gaps=gaps), model_target(target, y)
+        if is_container(X) and not (is_usual and first_label(source)):
+            (X,) = indexable(X)
+            table = ModelTable(X)
+        else:
+            table = ModelTable(source)
         scorer = check_scoring(model, scoring=self.scoring)
-        strata = None if isinstance(y, tuple) else y
+        used = np.arange(source.n_samples) if target.rows is None else np.flatnonzero(target.rows)
+        strata = None if isinstance(known, tuple) else entries_of(known, used)
         cv = check_cv(self.cv, strata, classifier=is_classifier(model))
+        together = None if groups is None else entries_of(groups, used)
 
-        tasks = (
-            delayed(_fold_scores)(selector, model, X, y, params, train, test, sizes, scorer)
-            for train, test in cv.split(np.zeros(source.n_samples), strata, groups)
-        )
-        folds = Parallel(n_jobs=self.n_jobs)(tasks)
-        self.scores_ = SizeScores(sizes, np.array(folds).T)
-        self.n_features_ = self.scores_.best(self.rule)
+        fold = _Fold(selector, model, table, (y, known), params, sizes, scorer)
+        cut = cv.split(np.zeros(used.size), strata, together)
+        splits = [(used[train], used[test]) for train, test in cut]
+        folds = []
+        for scores in _each(fold, splits, self.n_jobs):
+            folds.append(scores)
+            if progress is not None:
+                progress("folds", len(folds), len(splits))
+        found = SizeScores(sizes, np.array(folds).T)
+        self.n_features_ = found.best(self.rule)
+        self.scores_ = replace(found, chosen=self.n_features_)
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
-        self.selector_.fit(X, y, **params)
+        self.selector_.fit(table.X, y, **params)
+        self.selector_.result_ = replace(self.selector_.result_, validation=self.scores_)
         self.selected_ = self.selector_.selected_
-        self.estimator_ = clone(model).fit(_columns(X, np.sort(self.selected_)), y)
+        columns = np.sort(self.selected_)
+        self._labels = table.labels_of(columns)
+        self._is_encoded = isinstance(table.X, Source)
+        usable = table if target.rows is None else table.rows(used)
+        self.estimator_ = clone(model).fit(usable.columns(columns), entries_of(known, used))
         return self
 
     def _check_sizes(
@@ -253,9 +248,16 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
     def _selected_columns(self, X: Any) -> Any:
         check_is_fitted(self)
         source = as_source(X, min_samples=1)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if is_container(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        elif source.n_features != self.n_features_in_:
+            raise InvalidInputError(
+                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
         check_finite(source, ignore=as_missing(self.selector_.missing) is not None)
-        return _columns(X, np.sort(self.selected_))
+        table = ModelTable(source, self._labels) if self._is_encoded else ModelTable(X)
+        return table.columns(np.sort(self.selected_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -266,59 +268,15 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         return tags
 
 
-def _default_model(target: Target, y: Any, label: str | None) -> Any:
-    """Support vector machine for classes or for one real target."""
-    if label is not None:
-        raise InvalidInputError(
-            f"estimator=None is a support vector machine for numbers, but column {label!r} holds "
-            "labels: pass an estimator that encodes them, such as a pipeline with a OneHotEncoder."
-        )
-    one_column = target.name not in ("objects", "survival") and not sparse.issparse(y)
-    if not one_column or np.asarray(y).ndim > 1:
-        raise InvalidInputError(
-            "estimator=None is a support vector machine for one column of classes or numbers, but "
-            f"y is {target.words} of another form: pass an estimator, and a scoring if it has no "
-            "score."
-        )
-    return make_pipeline(StandardScaler(), SVC() if target.name == "classes" else SVR())
-
-
-def _columns(X: Any, columns: IntArray) -> Any:
-    """Some columns of any table: as an array of numbers, or as they are if there are labels."""
-    source = as_source(X, min_samples=1)
-    return source.block(columns) if _label(source) is None else _safe_indexing(X, columns, axis=1)
-
-
-def _rows(y: Any, rows: IntArray) -> Any:
-    """Some entries of a target of any form."""
-    if isinstance(y, tuple):  # times and events
-        return tuple(_rows(part, rows) for part in y)
-    plain = hasattr(y, "__getitem__") or hasattr(y, "iloc")
-    return _safe_indexing(y if plain else np.asarray(y), rows)
-
-
-def _label(source: Source) -> str | None:
-    """Name of the first column that holds labels, if there is one."""
-    if source.uniform_kind in ("number", "bool"):
-        return None
-    kinds = ((j, source.kind(j)) for j in range(source.n_features))
-    return next((source.name(j) for j, kind in kinds if kind in ("category", "text")), None)
-
-
-def _check_target(y: Any, n_samples: int, target: Any) -> Target:
-    """Return the kind of the target, if folds and downstream estimators can deal with it."""
+def _check_target(y: Any, n_samples: int, target: Any) -> Prepared:
+    """Return the target, if folds and downstream estimators can deal with it."""
     asked = as_target(target)
     if isinstance(asked, Affinity | Graph):
         raise InvalidInputError(
             f"target={asked!r} takes a matrix between all samples, which has no folds: "
             "select with HSICLasso, and choose the number of features by alpha='bic'."
         )
-    if asked.missing == "drop":
-        raise InvalidInputError(
-            "missing='drop' of the target would leave samples that cannot be scored: drop them "
-            "before."
-        )
-    return asked.prepare(y, n_samples).target
+    return asked.prepare(y, n_samples)
 
 
 def _is_size(value: Any, least: int, most: int) -> bool:
@@ -326,34 +284,69 @@ def _is_size(value: Any, least: int, most: int) -> bool:
     return is_integer and least <= value <= most
 
 
-def _fold_scores(
-    selector: Any, model: Any, X: Any, y: Any, params: dict[str, Any], train: IntArray,
-    test: IntArray, sizes: tuple[int, ...], scorer: Any,
-) -> list[float]:  # fmt: skip
-    """Select on the training part, then fit and score the estimator for each size."""
-    inner, outer = _safe_indexing(X, train), _safe_indexing(X, test)
-    known, sought = _rows(y, train), _rows(y, test)
-    given = {
-        name: None if values is None else _safe_indexing(values, train)
-        for name, values in params.items()
-    }
+def usual_sizes(most: int) -> list[int]:
+    """Return the sizes that are usually tried, up to one that is tried too.
 
-    def select(size: int) -> Any:
-        return clone(selector).set_params(n_features_to_select=size).fit(inner, known, **given)
+    Examples
+    --------
+    >>> usual_sizes(10)
+    [1, 2, 3, 5, 8, 10]
+    """
+    return [size for size in _SIZES if size < most] + [most]
 
-    fitted = select(sizes[-1])
-    if not fitted.selected_.size:
-        raise InvalidInputError(
-            "No feature depends on the target in the training part of a fold: take fewer folds, or "
-            "a splitter that spreads the target evenly."
-        )
-    scores = []
-    for size in sizes:
-        if fitted.path_.exact:  # one path has the features of all sizes
-            columns = fitted.selected_of_size(min(size, len(fitted.result_.features)))
-        else:
-            columns = select(size).selected_
-        columns = np.sort(columns)
-        copy = clone(model).fit(_columns(inner, columns), known)
-        scores.append(float(scorer(copy, _columns(outer, columns), sought)))
-    return scores
+
+class _Fold:
+    """Selects on the training part, then fits and scores the estimator for each size."""
+
+    def __init__(
+        self, selector: Any, model: Any, table: ModelTable, targets: tuple[Any, Any],
+        params: dict[str, Any], sizes: tuple[int, ...], scorer: Any,
+    ) -> None:  # fmt: skip
+        self.selector = selector
+        self.model = model
+        self.table = table
+        #: Target of the selector, and that of the model.
+        self.targets = targets
+        self.params = params
+        self.sizes = sizes
+        self.scorer = scorer
+
+    def __call__(self, train: IntArray, test: IntArray) -> list[float]:
+        """Return the score of each size."""
+        inner, outer = self.table.rows(train), self.table.rows(test)
+        known, sought = (entries_of(self.targets[1], rows) for rows in (train, test))
+        fitted = self._select(inner, train, self.sizes[-1])
+        if not fitted.selected_.size:
+            raise InvalidInputError(
+                "No feature depends on the target in the training part of a fold: take fewer "
+                "folds, or a splitter that spreads the target evenly."
+            )
+        scores = []
+        for size in self.sizes:
+            if fitted.path_.exact:  # one path has the features of all sizes
+                columns = fitted.selected_of_size(min(size, len(fitted.result_.features)))
+            else:
+                columns = self._select(inner, train, size).selected_
+            columns = np.sort(columns)
+            model = clone(self.model).fit(inner.columns(columns), known)
+            scores.append(float(self.scorer(model, outer.columns(columns), sought)))
+        return scores
+
+    def _select(self, inner: ModelTable, train: IntArray, size: int) -> Any:
+        given = {
+            name: None if values is None else _safe_indexing(values, train)
+            for name, values in self.params.items()
+        }
+        selector = clone(self.selector).set_params(n_features_to_select=size)
+        with warnings.catch_warnings():
+            for kind in _OF_PARTS:
+                warnings.simplefilter("ignore", kind)
+            return selector.fit(inner.X, entries_of(self.targets[0], train), **given)
+
+
+def _each(fold: _Fold, splits: list[Any], n_jobs: int | None) -> Iterator[list[float]]:
+    """Yield the scores of each fold."""
+    if n_jobs in (None, 1):
+        yield from (fold(train, test) for train, test in splits)
+    else:
+        yield from Parallel(n_jobs=n_jobs)(delayed(fold)(train, test) for train, test in splits)

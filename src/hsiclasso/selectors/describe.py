@@ -69,7 +69,11 @@ def describe(
             weighted=samples.weights is not None,
         ),
         data=DataSummary(
-            features.n_samples, features.source.n_features, inputs.n_dropped, *useless
+            features.n_samples,
+            features.source.n_features,
+            features.n_single,
+            inputs.n_dropped,
+            *useless,
         ),
         solution=SolutionSummary(
             alpha=float(path.alpha),

@@ -15,6 +15,7 @@ from hsiclasso.dependence import Features, Problem, Progress, relate
 from hsiclasso.dependence.functions import FeatureFunctions
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import HSIC, Embedding
+from hsiclasso.selectors.by_class import with_classes
 from hsiclasso.selectors.describe import (
     describe,
     find_similar,
@@ -151,6 +152,7 @@ def select(
         similar = find_similar(problem, selected, n_neighbors, inputs.cap, progress)
         result = describe(inputs, problem, solved, similar, n_neighbors, useless)
         result = replace(result, interactions=interactions)
+        result = with_classes(result, inputs, problem, target, selected)
         warn_of_end(result, solved.path)
         weights = solved.coefficients[selected] if functions is None else np.ones(selected.size)
         kernel = _learn(problem, selected, weights)

@@ -19,6 +19,7 @@ from hsiclasso.selectors.summaries import (
     InteractionSummary,
     MethodSummary,
     PairFunction,
+    SizeScores,
     SolutionSummary,
 )
 from hsiclasso.solvers import Certificate, SolutionPath
@@ -48,8 +49,8 @@ RECORD_FIELDS = [
     "rank", "name", "index", "weight", "share", "relevance", "origin", "group", "n_observed",
     "columns", "neighbours", "cluster",
 ]  # fmt: skip
-#: Fields of a record that only inference fills; they are left out where no feature has them.
-_INFERRED = ("p_value", "q_value", "frequency")
+#: Fields of a record that are left out where no feature has them.
+_OPTIONAL = ("main_class", "main_class_share", "p_value", "q_value", "frequency")
 #: Features that a short view shows.
 _SHOWN = 20
 
@@ -107,6 +108,10 @@ class SelectedFeature:
     p_value, q_value, frequency : float or None
         What `hsiclasso.inference` finds out: how likely so much dependence is by chance, the rate
         of false discoveries up to here, and how often samples of the samples select it.
+    classes : dict of str to float
+        For a target of three classes or more, the part of the relevance that comes from telling
+        each class from the rest; the parts add up to the relevance. Empty for other targets, and
+        where covariates are subtracted.
     """
 
     name: str
@@ -124,6 +129,19 @@ class SelectedFeature:
     p_value: float | None = None
     q_value: float | None = None
     frequency: float | None = None
+    classes: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def main_class(self) -> str | None:
+        """The class that it speaks for most; None without classes."""
+        return max(self.classes, key=lambda name: self.classes[name]) if self.classes else None
+
+    @property
+    def main_class_share(self) -> float | None:
+        """Part of the relevance that comes from that class, between 0 and 1."""
+        if not self.classes:
+            return None
+        return max(self.classes.values()) / (sum(self.classes.values()) or 1.0)
 
 
 @dataclass(frozen=True)
@@ -219,6 +237,8 @@ class SelectionResult:
         How similar the selected features are to each other, in their order: normalised HSIC, or
         its counterpart in the terms of the measure. None if more than 200 are selected; not part
         of `to_dict`.
+    validation : SizeScores or None
+        Scores of each number of features, if `HSICLassoCV` chose the number.
 
     Examples
     --------
@@ -238,6 +258,7 @@ class SelectionResult:
     error_control: ErrorControl | None = None
     interactions: InteractionSummary | None = None
     similarity: FloatArray | None = field(default=None, compare=False)
+    validation: SizeScores | None = field(default=None, compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -276,6 +297,8 @@ class SelectionResult:
             plain["error_control"] = asdict(self.error_control)
         if self.interactions is not None:
             plain["interactions"] = asdict(self.interactions)
+        if self.validation is not None:
+            plain["validation"] = self.validation.to_dict()
         if self.functions:
             plain["functions"] = [function.to_dict() for function in self.functions]
         return plain
@@ -287,11 +310,11 @@ class SelectionResult:
     @property
     def fields(self) -> list[str]:
         """Names of the values of a record: `RECORD_FIELDS`, and what is known beyond them."""
-        inferred = [
-            name for name in _INFERRED if any(getattr(f, name) is not None for f in self.features)
+        some = [
+            name for name in _OPTIONAL if any(getattr(f, name) is not None for f in self.features)
         ]
         known = [name for feature in self.features for name in feature.info]
-        return list(dict.fromkeys([*RECORD_FIELDS, *inferred, *known]))
+        return list(dict.fromkeys([*RECORD_FIELDS, *some, *known]))
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Return one flat record per selected feature, by decreasing weight."""
@@ -310,6 +333,25 @@ class SelectionResult:
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
         return require("pandas", "pandas").DataFrame(self.to_rows(), columns=self.fields)
+
+    def classes_to_frame(self, *, weights: bool = False) -> Any:
+        """Return which classes each feature speaks for, as a pandas DataFrame (extra ``pandas``).
+
+        Parameters
+        ----------
+        weights : bool, default=False
+            Whether to split the weight of each feature among the classes, not its relevance.
+
+        Returns
+        -------
+        DataFrame of shape (n_selected, n_classes)
+            Rows are features and columns classes; without classes there are no columns.
+        """
+        rows = []
+        for one in self.features:
+            scale = one.weight / (one.relevance or 1.0) if weights else 1.0
+            rows.append({name: scale * part for name, part in one.classes.items()})
+        return require("pandas", "pandas").DataFrame(rows, index=list(self.names))
 
     def groups_to_frame(self) -> Any:
         """Return the groups as a pandas DataFrame (needs the extra ``pandas``)."""

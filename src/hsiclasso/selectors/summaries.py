@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from hsiclasso._types import FloatArray
+from hsiclasso.errors import InvalidInputError
 from hsiclasso.solvers import Certificate
 
 __all__ = [
@@ -14,6 +17,7 @@ __all__ = [
     "InteractionSummary",
     "MethodSummary",
     "PairFunction",
+    "SizeScores",
     "SolutionSummary",
 ]
 
@@ -55,6 +59,8 @@ class DataSummary:
     ----------
     n_samples, n_columns : int
         Samples that were used, and columns of the table.
+    n_features : int
+        Features that these make: without covariates, and joint features counted once.
     n_dropped : int
         Samples that were not used: without a target, or with weight 0.
     constant : tuple of str
@@ -65,6 +71,7 @@ class DataSummary:
 
     n_samples: int
     n_columns: int
+    n_features: int
     n_dropped: int = 0
     constant: tuple[str, ...] = ()
     few_observed: tuple[str, ...] = ()
@@ -278,3 +285,68 @@ class ErrorControl:
     n_tests: int
     n_samples: int
     candidates: tuple[CandidateTest, ...]
+
+
+@dataclass(frozen=True)
+class SizeScores:
+    """Scores of each number of features in a cross-validation.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Numbers of features.
+    scores : ndarray of shape (n_sizes, n_folds)
+        Score of the downstream estimator on the part that was left out.
+    chosen : int or None
+        Number of features that was chosen.
+    """
+
+    sizes: tuple[int, ...]
+    scores: FloatArray
+    chosen: int | None = None
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean score of each size."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean of each size."""
+        n_folds = self.scores.shape[1]
+        return np.asarray(self.scores.std(axis=1, ddof=min(1, n_folds - 1)) / np.sqrt(n_folds))
+
+    @property
+    def message(self) -> str:
+        """What was chosen, in a sentence."""
+        place = self.sizes.index(self.chosen or self.sizes[0])
+        tried = ", ".join(map(str, self.sizes))
+        return (
+            f"Cross-validation in {self.scores.shape[1]} folds chose {self.sizes[place]} features, "
+            f"of {tried}: score {self.mean[place]:.3f}, standard error "
+            f"{self.standard_error[place]:.3f}."
+        )
+
+    def best(self, rule: str) -> int:
+        """Return the size that a rule chooses; among equals, the smallest."""
+        if np.isnan(self.mean).all():
+            raise InvalidInputError(
+                "Every score is NaN: check the scoring, and that the estimator can be fitted to "
+                "every fold."
+            )
+        top = int(np.nanargmax(self.mean))
+        enough = self.mean[top] - (self.standard_error[top] if rule == "one_se" else 0.0)
+        return min(size for size, mean in zip(self.sizes, self.mean, strict=True) if mean >= enough)
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return one record per size."""
+        columns = (self.sizes, self.mean.tolist(), self.standard_error.tolist())
+        return [
+            {"n_features": size, "mean_score": mean, "standard_error": error}
+            for size, mean, error in zip(*columns, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists and numbers; a score that is NaN is None."""
+        plain = [[None if np.isnan(v) else v for v in row] for row in self.scores.tolist()]
+        return {"sizes": list(self.sizes), "scores": plain, "chosen": self.chosen}

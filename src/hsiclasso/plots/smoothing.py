@@ -6,12 +6,16 @@ import numpy as np
 
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["MOST_DOTS", "smooth", "survival_curve", "thin"]
+__all__ = ["MOST_DOTS", "central_range", "last_time", "smooth", "survival_curve", "thin"]
 
 #: Most samples that are drawn, and points of a curve.
 MOST_DOTS, _POINTS = 400, 41
 #: Share of the samples near a point that count for it, and least number of them.
 _NEAR, _LEAST = 0.4, 12
+#: Values are far if the range of the others is so much smaller; share at either end.
+_FAR, _CENTRAL = 2.5, 0.02
+#: The last times are far if they are so much later than the first 95%.
+_LATE = 2.0
 
 
 def thin(n: int, most: int = MOST_DOTS) -> IntArray:
@@ -86,3 +90,26 @@ def survival_curve(time: FloatArray, event: FloatArray) -> tuple[FloatArray, Flo
     )
     left = np.cumprod(1 - fell / at_risk) if times.size else np.zeros(0)
     return np.append(0.0, times), np.append(1.0, left)
+
+
+def last_time(time: FloatArray) -> float:
+    """Return where the curves end: where few samples are left, if the last times are far away."""
+    last, most = float(time.max()), float(np.quantile(time, 0.95))
+    return most if last > _LATE * most > 0 else last
+
+
+def central_range(values: FloatArray) -> tuple[float, float]:
+    """Return the ends of an axis for numbers; a few far ones do not make all others small.
+
+    Examples
+    --------
+    >>> central_range(np.append(np.arange(100.0), 1e6))
+    (0.0, 146.0)
+    """
+    low = np.quantile(values, _CENTRAL, method="higher")
+    high = np.quantile(values, 1 - _CENTRAL, method="lower")
+    least, most = float(values.min()), float(values.max())
+    if most - least > _FAR * (high - low) > 0:
+        gap = 0.5 * float(high - low)
+        return max(float(low) - gap, least), min(float(high) + gap, most)
+    return least, most

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso.report.smoothing import smooth, survival_curve, thin
+from hsiclasso.plots.smoothing import smooth, survival_curve, thin
 
 
 class TestSmooth:
