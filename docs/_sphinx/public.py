@@ -16,7 +16,7 @@ from hsiclasso._options import Option
 
 
 class Public(SphinxDirective):
-    """Names of one module, one on a line."""
+    """Names of one module, one on a line; without any, all public names of the module."""
 
     required_arguments = 1
     has_content = True
@@ -24,11 +24,12 @@ class Public(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Return the nodes of the table and of all names."""
         module = self.arguments[0]
-        names = [line.strip() for line in self.content if line.strip()]
+        home = importlib.import_module(module)
+        names = [line.strip() for line in self.content if line.strip()] or home.__all__
         lines = [f".. currentmodule:: {module}", "", ".. autosummary::", "   :nosignatures:", ""]
         lines += [f"   {name}" for name in names]
         for name in names:
-            thing = getattr(importlib.import_module(module), name)
+            thing = getattr(home, name)
             kind = directive_of(thing)
             lines += ["", f".. {kind}:: {name}"]
             if kind == "autoclass" and not is_plain_option(module, thing):
