@@ -33,7 +33,7 @@ from hsiclasso.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 #: Pages whose code runs, from the root of the repository.
-PAGES = ("README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md")))
+PAGES = ("README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md")))
 #: Pages whose commands name files that are not there.
 CHECKED = {
     f"docs/{name}.md"
