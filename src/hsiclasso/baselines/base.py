@@ -61,14 +61,14 @@ n_jobs : int, default=-1
         "fitted": """\
 selected_ : ndarray of int
         Selected columns, best first.
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         Rank of every column; 1 is best.
     result_ : RankingResult
         Selected features by name.
     n_features_in_, feature_names_in_
         As in scikit-learn.""",
         "relevance_": """\
-relevance_ : ndarray of shape (n_features_in_,)
+relevance_ : ndarray of shape (n_features,)
         Dependence of every feature on the target.""",
     }
 
