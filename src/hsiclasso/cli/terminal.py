@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+from hsiclasso._display import printable
 from hsiclasso.cli.words import in_options
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 def _text(words: str, style: str = "") -> Text:
-    """Return words as they are: brackets in them are no markup."""
+    """Return words as they are: brackets in them are no markup, and escapes are shown."""
     from rich.text import Text
 
-    return Text(words, style)
+    return Text(printable(words), style)
 
 
 def _table() -> Table:

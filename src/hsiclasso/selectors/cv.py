@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -19,10 +20,11 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hsiclasso._checks import check_choice
+from hsiclasso._checks import check_choice, check_jobs
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, as_source, check_finite, is_container
-from hsiclasso.errors import InvalidInputError
+from hsiclasso.data.door import check_rows
+from hsiclasso.errors import InvalidInputError, SuspectColumnWarning
 from hsiclasso.selectors.auto import refuse_auto
 from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
 from hsiclasso.selectors.missing import as_missing
@@ -184,12 +186,14 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         """
         selector = HSICLasso() if self.selector is None else self.selector
         refuse_auto(selector, "HSICLassoCV finds it by cross-validation")
+        check_jobs(self.n_jobs)
         if not is_container(X) and not hasattr(X, "__array__"):
             raise InvalidInputError(
                 f"X is a {type(X).__name__}, whose rows cannot be cut into folds: pass an array, a "
                 "sparse matrix or a frame."
             )
         source = as_source(X)
+        check_rows(X, source, y=y, **params)
         target = _check_target(y, source.n_samples, selector.target)
         # the kind of the target is the same in every fold, whatever values a fold has
         selector = clone(selector).set_params(target=target)
@@ -339,7 +343,16 @@ def _fold_scores(
     }
 
     def select(size: int) -> Any:
-        return clone(selector).set_params(n_features_to_select=size).fit(inner, known, **given)
+        made = clone(selector).set_params(n_features_to_select=size)
+        try:
+            with warnings.catch_warnings():  # the table as a whole is judged once, not by its parts
+                warnings.simplefilter("ignore", SuspectColumnWarning)
+                return made.fit(inner, known, **given)
+        except InvalidInputError as error:
+            raise InvalidInputError(
+                f"In the training part of a fold, {train.size} of {train.size + test.size} "
+                f"samples: {error}"
+            ) from error
 
     fitted = select(sizes[-1])
     if not fitted.selected_.size:
