@@ -466,6 +466,7 @@ OBJECTS: dict[str, tuple[Callable[[Path], Given], tuple[str, ...]]] = {
     "ragged lists": (_object(lambda: [[1, 2], [3]] * 20), ()),
     "text": (_object(lambda: np.full((N, 3), "x")), ("x",)),
     "no target": (lambda _: Given(A, None), ("y", "None")),
+    "a lazy target": (_object(A, pl.LazyFrame({"y": Y})), ("LazyFrame", "y.collect()")),
     "a short target": (_object(A, Y[:-1]), ("39", "40 samples")),
     "a target for each column": (_object(A, Y[:3]), ("3 values", "X.T")),
     "a target of lists": (_object(A, [[1, 2], [3]] * 20), ("y",)),

@@ -12,7 +12,7 @@ from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Kind, ListedSource, enumerated, repeated
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["FrameSource"]
+__all__ = ["WIDE", "FrameSource", "floats_of"]
 
 #: Codes of labels, -1 where missing, and the labels.
 _Encoded = tuple[npt.NDArray[np.signedinteger[Any]], list[Any]]
@@ -26,6 +26,10 @@ _POLARS_KINDS: dict[str, Kind] = {
     "Enum": "category",
     "Null": "number",
 }
+
+
+#: Dtypes of polars that NumPy does not have.
+WIDE = ("Int128", "UInt128")
 
 
 class FrameSource(ListedSource):
@@ -101,6 +105,8 @@ class FrameSource(ListedSource):
             codes = self._encoded(j)[0]
             return np.where(codes < 0, np.nan, codes)
         column = self._column(j)
+        if not self._pandas:
+            return floats_of(column)
         return np.where(column.isna(), np.nan, column.to_numpy()).astype(np.float64)
 
     def _encoded(self, j: int) -> _Encoded:
@@ -124,6 +130,11 @@ class FrameSource(ListedSource):
         unique = {id(dtype): dtype for dtype in self._dtypes}
         known = {place: _frame_kind(dtype) for place, dtype in unique.items()}
         kinds = [known[id(dtype)] for dtype in self._dtypes]
+        wide = {place for place, dtype in unique.items() if _short_name(dtype) in WIDE}
+        if wide:
+            self._special |= [id(dtype) in wide for dtype in self._dtypes]
+        if set(known.values()) <= {"number", "bool"}:
+            return cast(list[Kind], kinds)
         for j, kind in enumerate(kinds):
             kinds[j] = self._look_at(j) if kind is None else kind
         if None in kinds:
@@ -164,6 +175,18 @@ class FrameSource(ListedSource):
             "columns or encode them as one of these first, dates as days since some day for "
             "example."
         )
+
+
+def floats_of(column: Any) -> FloatArray:
+    """Return a polars column of numbers as floats; NumPy has no integers of 128 bits.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> floats_of(pl.Series([1, None], dtype=pl.Int128))
+    array([ 1., nan])
+    """
+    return np.asarray(column.cast(float).to_numpy(), dtype=np.float64)
 
 
 def _check_unique(names: Sequence[str]) -> None:

@@ -267,16 +267,20 @@ def gaussian_kernel(z: FloatArray, centre: float, out: FloatArray) -> None:
 @compiled
 def mixed_kernel(z: FloatArray, centre: float, inverse: FloatArray, out: FloatArray) -> None:
     """Evaluate the mean of Gaussian kernels, whose widths are 1 / `inverse` (w,), as above."""
-    for k in range(inverse.size):
+    factor = -0.5 * inverse[0] * inverse[0]
+    for i in range(z.size):
+        delta = z[i] - centre
+        out[i] = _exp(max(-690.0, factor * delta * delta))
+    if inverse.size == 1:
+        return
+    for k in range(1, inverse.size):
         factor = -0.5 * inverse[k] * inverse[k]
         for i in range(z.size):
             delta = z[i] - centre
-            value = _exp(max(-690.0, factor * delta * delta))
-            out[i] = value if k == 0 else out[i] + value
-    if inverse.size > 1:
-        share = 1.0 / inverse.size
-        for i in range(z.size):
-            out[i] *= share
+            out[i] += _exp(max(-690.0, factor * delta * delta))
+    share = 1.0 / inverse.size
+    for i in range(z.size):
+        out[i] *= share
 
 
 @compiled

@@ -104,11 +104,11 @@ class Gaussian(DistanceKernel):
         varies = np.ptp(z, axis=1) > 0
         return np.array([measured_widths(w, z, weights, varies, joint=joint) for w in self.widths])
 
-    def _inverse(self, z: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return 1 / width of one scaled column (1, n): 1 alone if the width is in its scale."""
+    def inverse_widths(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return 1 / widths of scaled columns (k, n), shape (k, w); 1 if it is in the scale."""
         if len(self.widths) == 1:
-            return np.ones(1)
-        return np.asarray(1 / self._measured(z, weights[None])[:, 0])
+            return np.ones((len(z), 1))
+        return np.ascontiguousarray(1 / self._measured(z, weights).T)
 
     def grid(self, reach: float, error: float, points: int = 4) -> Grid | None:
         """Return a grid for scaled values up to `reach`, if there is one known width."""
@@ -132,7 +132,7 @@ class Gaussian(DistanceKernel):
     ) -> tuple[FloatArray, float]:
         """Expand the scaled columns (q, n) of one feature by pivoted Cholesky."""
         if len(z) == 1:
-            inverse = self._inverse(z, weights)
+            (inverse,) = self.inverse_widths(z, weights[None])
             allowed = max(allowed, ROUNDING * float(weights.sum()))
             return _cholesky(z[0], inverse, allowed, weights)
         kernel = self.learnt(z, weights)

@@ -31,8 +31,8 @@ from hsiclasso.targets import Prepared, Values, as_target
 
 __all__ = ["Inputs", "Options", "check_options", "prepare"]
 
-#: Weights beyond this, or below its inverse, would overflow when multiplied.
-_LARGEST_WEIGHT = 1e50
+#: Rounding errors decide about weights beyond this, or below its inverse.
+_LARGEST_WEIGHT = 1e9
 
 
 class Options(Protocol):

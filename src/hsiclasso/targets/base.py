@@ -21,6 +21,7 @@ from hsiclasso._options import Option
 from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.data.annotations import GivenLabels
 from hsiclasso.data.dates import dates_as_days, durations_as_days
+from hsiclasso.data.frames import WIDE, floats_of
 from hsiclasso.data.structure import check_sparse, unmasked
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples
@@ -150,12 +151,16 @@ def _columns(y: Any) -> tuple[list[Array], bool]:
     if sparse.issparse(y):
         y = check_sparse("y", y).toarray()
     y = unmasked(y)
+    if hasattr(y, "collect") and hasattr(y, "columns"):
+        raise InvalidInputError(f"y is a {type(y).__name__}, which is a query: pass y.collect().")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):  # a frame of pandas or polars
         parts = [_output(y, j) for j in range(y.shape[1])]
         made = [_codes(part) if _is_ordered(part) else _labelled(part, part) for part in parts]
         return made, len(parts) == 1 and _is_ordered(parts[0])
     if _is_ordered(y):
         return [_codes(y)], True
+    if str(getattr(y, "dtype", "")) in WIDE:  # NumPy does not have these
+        y = floats_of(y)
     try:
         values = np.asarray(y)
     except ValueError as error:
@@ -179,7 +184,8 @@ def _columns(y: Any) -> tuple[list[Array], bool]:
 
 def _output(y: Any, j: int) -> Any:
     """One column of a pandas or polars frame."""
-    return y.iloc[:, j] if hasattr(y, "iloc") else y.to_series(j)
+    column = y.iloc[:, j] if hasattr(y, "iloc") else y.to_series(j)
+    return floats_of(column) if str(column.dtype) in WIDE else column
 
 
 def _labelled(y: Any, values: Any) -> Array:
@@ -213,12 +219,12 @@ def plain(values: Array, *, dates: bool = True) -> Array:
     """Return numbers as numbers, durations and, if wanted, dates as days, all else as objects."""
     if values.dtype.kind in "biuf":
         return values
-    if isinstance(values, GivenLabels):
-        return np.where([is_nothing(value) for value in values], None, values).view(GivenLabels)
     if values.dtype.kind not in "mM":
         values = values.astype(object)
         gone = np.array([is_nothing(value) for value in values], dtype=bool)
         values[gone] = None
+        if isinstance(values, GivenLabels):
+            return values
         if gone.all() or all(isinstance(value, _NUMBERS) for value in values[~gone]):
             return _floats(values)
     days = durations_as_days(values)
