@@ -70,7 +70,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_names(self, X: Any, source: Source) -> None:
         """Set the number of features, and their names if they have any."""
-        if is_container(X) and np.shape(X)[1:] == (source.n_features,):
+        n_columns = getattr(X, "shape", (0, source.n_features))[1:]  # a frame may have the target
+        if is_container(X) and n_columns == (source.n_features,):
             validate_data(self, X, skip_check_array=True)
             return
         self.n_features_in_ = source.n_features
