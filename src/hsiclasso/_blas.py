@@ -48,6 +48,6 @@ def single_threaded_blas() -> Iterator[None]:
 
 def _take_over() -> None:
     """Let any thread set limits of OpenBLAS."""
-    openblas = getattr(threadpoolctl, "OpenBLASController", None)
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(openblas, "clear_controlling_thread"):
         openblas.clear_controlling_thread(force=True)
