@@ -20,7 +20,7 @@ from hsiclasso.baselines.job import Report
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.baselines.result import Plain
 from hsiclasso.data import Source, as_dataset, is_container
-from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError
+from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError, SuspectColumnWarning
 from hsiclasso.selectors.columns import close_matches
 
 __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
@@ -29,6 +29,8 @@ __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
 RECORD_FIELDS = ("method", "rank", "name", "index", "score")
 #: Stands for 0 in a denominator.
 _TINY = float(np.finfo(np.float64).tiny)
+#: Warnings about the table, whatever the method.
+_OF_TABLE = (ConstantFeatureWarning, SuspectColumnWarning)
 
 
 @dataclass(frozen=True)
@@ -336,7 +338,7 @@ def _named_warnings(title: str) -> Iterator[None]:
         yield
     for warning in caught:
         text, kind = str(warning.message), warning.category
-        plain = title in text or issubclass(kind, ConstantFeatureWarning)
+        plain = title in text or issubclass(kind, _OF_TABLE)
         warnings.warn(text if plain else f"{title}: {text}", kind, stacklevel=5)
 
 

@@ -40,6 +40,8 @@ _COMMON = {
     "--checkpoint", "--pairs", "--mode", "--level", "--parts", "--out", "--plot", "--report",
     "--json", "--quiet", "--help", "--help-all",
 }  # fmt: skip
+#: Parameters that name the target.
+_TARGETS = ("target", "target_file", "survival", "affinity", "graph", "phenotype")
 #: Key of a context that shows everything.
 _ALL = f"{__name__}.all"
 _FILE = click.Path(path_type=Path)
@@ -99,6 +101,15 @@ class SectionedCommand(click.Command):
         """Keep the words of the command: a report says how to run it again."""
         ctx.meta[_WORDS] = shlex.join(["hsiclasso", ctx.info_name or "", *args])
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a file of arrays has a target of its own, unless another is named."""
+        given = ctx.params
+        if "target" in given and not any(given.get(name) for name in _TARGETS):
+            from hsiclasso.data.files import own_target
+
+            given["target"] = own_target(given["file"])
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, a list for each heading."""
@@ -172,7 +183,8 @@ _TRANSFORM_OF_TEST = _target(
 _TARGET = (
     _target(
         "-t", "--target", multiple=True, metavar="NAME",
-        help="Column to explain; repeatable: several outputs or labels.",
+        help="Column to explain; repeatable: several outputs or labels. For .npz, .mat and .h5 the "
+        "array y by default.",
     ),
     _target(
         "--target-file", type=_FILE,

@@ -15,6 +15,7 @@ from hsiclasso.data.dataset import Dataset
 from hsiclasso.data.layout import Roles
 from hsiclasso.data.places import Transposed
 from hsiclasso.data.reading import reading
+from hsiclasso.data.structure import check_sparse
 from hsiclasso.errors import InvalidInputError, require
 
 __all__ = ["read_mat"]
@@ -162,7 +163,7 @@ def _dense(values: Any) -> Array:
     if isinstance(values, Transposed):
         values = values[:, :]
     if sparse.issparse(values):
-        values = values.toarray()
+        values = check_sparse("a sparse variable", values).toarray()
     array = np.asarray(values)
     if array.dtype.kind in "OUS":
         cells = [str(np.squeeze(cell)).strip() for cell in array.ravel()]
