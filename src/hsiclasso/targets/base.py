@@ -151,7 +151,7 @@ def _columns(y: Any) -> tuple[list[Array], bool]:
     if sparse.issparse(y):
         y = check_sparse("y", y).toarray()
     y = unmasked(y)
-    if hasattr(y, "collect") and hasattr(y, "columns"):
+    if hasattr(y, "collect") and hasattr(type(y), "columns"):  # a LazyFrame warns of its columns
         raise InvalidInputError(f"y is a {type(y).__name__}, which is a query: pass y.collect().")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):  # a frame of pandas or polars
         parts = [_output(y, j) for j in range(y.shape[1])]
