@@ -37,8 +37,8 @@ _COMMON = {
     "--drop", "--category", "--missing", "--covariate", "--n-features", "--fdr", "--cv",
     "--stability", "--config", "--save-config",
     "--method", "--methods", "--interactions", "--keep", "--exclude", "--memory-limit",
-    "--checkpoint", "--pairs", "--mode", "--level", "--parts", "--out", "--plot", "--report",
-    "--json", "--quiet", "--help", "--help-all",
+    "--checkpoint", "--pairs", "--knockoffs", "--mode", "--level", "--parts", "--out", "--plot",
+    "--report", "--json", "--quiet", "--help", "--help-all",
 }  # fmt: skip
 #: Key of a context that shows everything.
 _ALL = f"{__name__}.all"
@@ -494,12 +494,19 @@ _TEST = (
         "--pairs", is_flag=True,
         help="Test all pairs of features for what both say jointly beyond each alone.",
     ),
+    _tests(
+        "--knockoffs", is_flag=True,
+        help="Find features by knockoffs: random copies that know nothing of the target compete "
+        "with them in HSIC Lasso. For numbers; --level is a false discovery rate.",
+    ),
     _tests("--level", type=float, default=0.1, show_default=True, help="Level of --mode."),
     _tests(
         "--n-permutations", type=int,
         help="Random orders of the target.  [default: 999 for --mode fwe_permutation, else 0]",
     ),
-    _tests("--seed", type=int, default=0, show_default=True, help="Seed of these orders."),
+    _tests(
+        "--seed", type=int, default=0, show_default=True, help="Seed of these orders, or knockoffs."
+    ),
     _KERNEL,
     *_RUNNING,
     _CHECKPOINT,
