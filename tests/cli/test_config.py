@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -161,3 +162,19 @@ def test_a_file_that_is_not_there_and_one_that_cannot_be_written(tmp_path, table
     wrong = tmp_path / "run.txt"
     message = fail("select", table, *BASIC, "--save-config", wrong)
     assert f"--save-config {wrong} has the suffix '.txt'" in message
+
+
+def test_the_guide_names_options_and_keys_that_exist(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "shell.md").read_text(encoding="utf-8")
+    known = {
+        option for one in app.commands.values() for param in one.params for option in param.opts
+    }
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known | {"--help"}
+    (block,) = re.findall(r"```toml\n(.*?)```", text, flags=re.S)
+    file = tmp_path / "run.toml"
+    file.write_text(block, encoding="utf-8")
+    with parse(["--config", str(file)]) as context:
+        assert context.params["target"] == ("tumour",)
+        assert context.params["cv"] == 5
+    commands = re.findall(r"^\| (`.*?`) \|", text.partition("## How many")[0], flags=re.M)
+    assert set(re.findall(r"`(\w+)`", " ".join(commands))) == set(app.commands)

@@ -123,3 +123,54 @@ def test_missing_cells(tmp_path, columns):
 )
 def test_errors_are_one_line(table, options, message):
     assert message in fail("test", table, "-t", "risk", *drop("risk"), *options)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """Return a file in which twelve of twenty features matter."""
+    X = np.random.default_rng(0).standard_normal((400, 20)).round(4)
+    columns = {f"g{j}": X[:, j] for j in range(20)}
+    y = np.abs(X[:, :12]).sum(axis=1)
+    return write(tmp_path_factory.mktemp("knockoffs") / "t.csv", columns | {"y": y})
+
+
+class TestKnockoffs:
+    OPTIONS = ("-t", "y", "--knockoffs", "--level", 0.2)
+
+    def test_finds_what_the_class_finds(self, numbers, tmp_path):
+        from hsiclasso import KnockoffSelection
+
+        expected = KnockoffSelection(q=0.2, random_state=0).fit(numbers, "y").result_
+        made = found(numbers, *self.OPTIONS)
+        assert made == json.loads(expected.to_json())
+        assert set(made["selected"]) >= {f"g{j}" for j in range(12)}
+        out = tmp_path / "found.csv"
+        shown = succeed("test", numbers, *self.OPTIONS, "--out", out).stdout
+        assert "found at a false discovery rate of 0.2 (knockoffs, mvr)." in shown
+        assert all(f" g{j} " in shown for j in range(12))
+        with out.open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        assert [row["name"] for row in rows if row["selected"] == "True"] == made["selected"]
+        assert len(rows) == 20
+        other = found(numbers, *self.OPTIONS, "--seed", 3)
+        assert other["features"] != made["features"]
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_nothing_is_an_answer(self, numbers):
+        shown = succeed("test", numbers, "-t", "g19", "--knockoffs", "--drop", "y")
+        assert shown.stdout.startswith("Nothing found at a false discovery rate of 0.1 (knockoffs")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--pairs",), "--pairs has no meaning with --knockoffs, which compares single"),
+            (("--mode", "fwe"), "--mode has no meaning with --knockoffs"),
+            (("--n-permutations", 9), "--n-permutations has no meaning with --knockoffs"),
+            (("--joint", "a=g0,g1"), "--joint has no meaning with --knockoffs"),
+            (("--missing", "ignore"), "--missing has no meaning with --knockoffs"),
+            (("--checkpoint", "kept"), "--checkpoint has no meaning with --knockoffs"),
+            (("--level", 2), "must be a number between 0 and 1"),
+        ],
+    )
+    def test_what_contradicts_them(self, numbers, options, message):
+        assert message in fail("test", numbers, *self.OPTIONS, *options)

@@ -111,6 +111,10 @@ class TestPixels:
         found = {(int(y), int(x)) for x, y in frames.get_xydata()}
         assert found == {divmod(f.index, 6) for f in result.features}
         assert ax.get_title(loc="left") == "4 of 24 pixels"
+        (image,) = plot_pixels(result, (6, 4), order="F").images
+        np.testing.assert_array_equal(image.get_array().filled(np.nan), mask.T)
+        with pytest.raises(InvalidInputError, match="order='K' is unknown: choose 'C' or 'F'"):
+            plot_pixels(result, (4, 6), order="K")
 
     def test_the_mean_image_lies_behind(self, images):
         X, result = images

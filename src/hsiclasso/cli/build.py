@@ -20,6 +20,7 @@ from hsiclasso.errors import InvalidInputError
 if TYPE_CHECKING:
     from hsiclasso._options import Option
     from hsiclasso.data.files import Dataset
+    from hsiclasso.inference import KnockoffSelection
     from hsiclasso.inference.scan import ScanOptions
     from hsiclasso.kernels import Kernel
     from hsiclasso.selectors.estimators import LassoSelector
@@ -29,6 +30,7 @@ __all__ = [
     "files_read",
     "folds_of",
     "level_of",
+    "make_knockoffs",
     "make_scan",
     "make_selector",
     "make_target",
@@ -150,6 +152,28 @@ def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
     )  # fmt: skip
     check_scan(options)
     return options
+
+
+def make_knockoffs(chosen: Mapping[str, Any], level: float) -> KnockoffSelection:
+    """Build what ``hsiclasso test --knockoffs`` asks for; raise if an option has no meaning."""
+    from hsiclasso.inference import KnockoffSelection
+    from hsiclasso.selectors import HSICLasso
+
+    given = {
+        "--pairs": chosen["pairs"] or None,
+        "--mode": None if chosen["mode"] == "fdr" else chosen["mode"],
+        "--n-permutations": chosen["n_permutations"],
+        "--joint": chosen["joint"] or None,
+        "--missing": None if chosen["missing"] == "error" else chosen["missing"],
+        "--min-observed": chosen["min_observed"],
+        "--checkpoint": chosen["checkpoint"],
+    }
+    _refuse(given, "--knockoffs", "compares single columns of numbers with copies of them")
+    selector = HSICLasso(
+        kernel=_kernels(chosen["kernel"]), target=make_target(chosen), n_jobs=chosen["n_jobs"],
+        resources=resources_of(chosen),
+    )  # fmt: skip
+    return KnockoffSelection(selector, q=level, random_state=chosen["seed"])
 
 
 def _missing(chosen: Mapping[str, Any]) -> Any:

@@ -36,7 +36,7 @@ _MANY = 30
 _COMMON = {
     "--target", "--survival", "--phenotype", "--transpose", "--drop", "--missing", "--covariate",
     "--n-features", "--fdr", "--cv", "--stability", "--interactions", "--keep", "--method",
-    "--methods", "--memory-limit", "--checkpoint", "--pairs", "--mode", "--level", "--parts",
+    "--methods", "--memory-limit", "--checkpoint", "--pairs", "--knockoffs", "--mode", "--level", "--parts",
     "--out", "--plot", "--report", "--json", "--config", "--help", "--help-all",
 }  # fmt: skip
 #: Where the first clause of the help of an option ends, and the longest default that it keeps.
@@ -530,12 +530,19 @@ _TEST = (
         "--pairs", is_flag=True,
         help="Test all pairs of features for what both say jointly beyond each alone.",
     ),
+    _tests(
+        "--knockoffs", is_flag=True,
+        help="Find features by knockoffs: random copies that know nothing of the target compete "
+        "with them in HSIC Lasso. For numbers; --level is a false discovery rate.",
+    ),
     _tests("--level", type=float, default=0.1, show_default=True, help="Level of --mode."),
     _tests(
         "--n-permutations", type=int,
         help="Random orders of the target.  [default: 999 for --mode fwe_permutation, else 0]",
     ),
-    _tests("--seed", type=int, default=0, show_default=True, help="Seed of these orders."),
+    _tests(
+        "--seed", type=int, default=0, show_default=True, help="Seed of these orders, or knockoffs."
+    ),
     _KERNEL,
     *_RUNNING,
     _CHECKPOINT,

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
-    from hsiclasso.inference import FoundFeatures, FoundPairs
+    from hsiclasso.inference import FoundFeatures, FoundPairs, KnockoffResult
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
-    "VOTED", "feature_table", "found_table", "method_table", "names_within", "vote_table"
+    "VOTED", "feature_table", "found_table", "knockoff_table", "method_table", "names_within",
+    "vote_table",
 ]  # fmt: skip
 
 #: Features less similar than this are hardly redundant: the table does not show them.
@@ -89,6 +90,19 @@ def found_table(found: FoundFeatures | FoundPairs) -> Table | Text:
     if family[0] is not None:
         columns.append(numbers("family p", [f"{p:.3g}" for p in family], 1))
     return fitted_table(columns)
+
+
+def knockoff_table(found: KnockoffResult) -> Table | Text:
+    """Return the features that knockoffs find as a table, or a line that says that none are."""
+    rows = [row for row in found.to_rows() if row["selected"]]
+    if not rows:
+        return plain(found.message)
+    return fitted_table([
+        numbers("rank", [str(rank) for rank in range(1, len(rows) + 1)]),
+        words("feature", [plain(row["name"]) for row in rows], style="cyan"),
+        numbers("statistic", _aligned([row["statistic"] for row in rows]), 1),
+        numbers("like its knockoff", [f"{row['similarity']:.2f}" for row in rows], 2),
+    ])  # fmt: skip
 
 
 def method_table(comparison: Comparison) -> Table:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
-    from hsiclasso.inference import FoundFeatures, FoundPairs, StabilityResult
+    from hsiclasso.inference import FoundFeatures, FoundPairs, KnockoffResult, StabilityResult
     from hsiclasso.selectors import SelectionResult
     from hsiclasso.selectors.summaries import SizeScores
 
@@ -26,6 +26,7 @@ __all__ = [
     "clean_warnings",
     "comparison_line",
     "found_line",
+    "knockoff_line",
     "left_out_lines",
     "progress_bar",
     "summary_line",
@@ -124,6 +125,12 @@ def left_out_lines(comparison: Comparison) -> list[Text]:
         plain(f"{', '.join(titles)} left out: {reason}", style="yellow")
         for reason, titles in reasons.items()
     ]
+
+
+def knockoff_line(found: KnockoffResult) -> Text:
+    """Return the size of the table, and what knockoffs found in a sentence."""
+    size = f"{found.n_samples:,} samples x {len(found.names):,} features"
+    return plain(f"HSIC Lasso with knockoffs, {size}. {found.message if found.selected else ''}")
 
 
 def comparison_line(comparison: Comparison) -> Text:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +52,11 @@ class KnockoffResult:
     method: str
     n_samples: int
 
+    #: Names of the values of a record.
+    columns: ClassVar[tuple[str, ...]] = (
+        "name", "index", "selected", "e_value", "frequency", "statistic", "similarity"
+    )  # fmt: skip
+
     @property
     def frequency(self) -> FloatArray:
         """Share of the draws in which each feature passed the threshold, shape (d,)."""
@@ -79,9 +85,20 @@ class KnockoffResult:
             for j in order.tolist()
         ]
 
+    @property
+    def message(self) -> str:
+        """What is found, in a sentence."""
+        size = len(self.selected)
+        found = f"{size:,} feature{'s'[: size != 1]}" if size else "Nothing"
+        return f"{found} found at a false discovery rate of {self.q:g} (knockoffs, {self.method})."
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as a JSON document."""
+        return json.dumps(self.to_dict() | {"message": self.message}, indent=indent)
+
     def to_frame(self) -> Any:
         """Return the records as a pandas DataFrame (needs the extra ``pandas``)."""
-        return require("pandas", "pandas").DataFrame(self.to_rows())
+        return require("pandas", "pandas").DataFrame(self.to_rows(), columns=list(self.columns))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists and numbers; None stands for an infinite threshold."""

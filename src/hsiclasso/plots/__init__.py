@@ -3,6 +3,7 @@
 Figures are objects of their own: nothing here touches pyplot or any other global state.
 """
 
+from hsiclasso.plots.classes import plot_classes
 from hsiclasso.plots.files import FIGURE_SUFFIXES
 from hsiclasso.plots.functions import plot_functions
 from hsiclasso.plots.heatmap import plot_heatmap
@@ -28,6 +29,7 @@ __all__ = [
     "FIGURE_SUFFIXES",
     "draw_result",
     "plot_candidates",
+    "plot_classes",
     "plot_clusters",
     "plot_comparison",
     "plot_functions",

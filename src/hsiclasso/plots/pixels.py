@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hsiclasso._checks import is_number
+from hsiclasso._checks import check_choice, is_number
 from hsiclasso._types import FloatArray
 from hsiclasso.data import as_dataset
 from hsiclasso.errors import InvalidInputError
@@ -28,18 +28,21 @@ _SIDE = 4.6
 
 
 def plot_pixels(
-    result: SelectionResult, shape: Sequence[int], X: Any = None, *, ax: Axes | None = None
-) -> Axes:
+    result: SelectionResult, shape: Sequence[int], X: Any = None, *,
+    order: Literal["C", "F"] = "C", ax: Axes | None = None,
+) -> Axes:  # fmt: skip
     """Draw which pixels of an image were selected, with their weights as colours.
 
     Parameters
     ----------
     result : SelectionResult
-        ``selector.result_`` of a table with one column for each pixel, row by row.
+        ``selector.result_`` of a table with one column for each pixel.
     shape : sequence of two int
         Height and width of the images: ``(h, w)``, with ``h * w`` columns.
     X : table, optional
         That of the fit; the mean image is drawn behind the pixels.
+    order : {"C", "F"}, default="C"
+        Whether pixels follow each other row by row, or column by column, as MATLAB stores them.
     ax : matplotlib.axes.Axes, default=None
         Axes to draw on; by default those of a new figure. A colour bar is drawn beside them.
 
@@ -56,6 +59,7 @@ def plot_pixels(
     (4, 6)
     """
     height, width = _checked(shape, result)
+    check_choice("order", order, ("C", "F"))
     if ax is None:
         scale = _SIDE / max(height, width)
         size = max(2.6, scale * width) + 1.2, max(2.2, scale * height) + 0.6
@@ -63,11 +67,12 @@ def plot_pixels(
         drawing.name_axes(ax, f"{len(result.features)} of {height * width:,} pixels")
     if X is not None:
         look: dict[str, Any] = {"cmap": _BEHIND, "interpolation": "nearest"}
-        ax.imshow(_mean_image(X, (height, width)), **look)
-    mask = np.full((height, width), np.nan)
+        ax.imshow(_mean_image(X, height * width).reshape((height, width), order=order), **look)
+    weights = np.full(height * width, np.nan)
     for feature in result.features:
         if not feature.members:  # a pair has no pixel of its own
-            mask.ravel()[feature.index] = feature.weight
+            weights[feature.index] = feature.weight
+    mask = weights.reshape((height, width), order=order)
     top = float(np.nanmax(np.abs(mask))) if np.isfinite(mask).any() else 1.0
     least = min(0.0, float(np.nanmin(mask))) if np.isfinite(mask).any() else 0.0
     drawn = ax.imshow(mask, cmap=_WEIGHTS, vmin=least, vmax=top or 1.0, interpolation="nearest")
@@ -94,13 +99,13 @@ def _checked(shape: Sequence[int], result: SelectionResult) -> tuple[int, int]:
     return int(sides[0]), int(sides[1])
 
 
-def _mean_image(X: Any, shape: tuple[int, int]) -> FloatArray:
-    """Return the mean of all images."""
+def _mean_image(X: Any, size: int) -> FloatArray:
+    """Return the mean of all images, pixel after pixel."""
     source = as_dataset(X).source
-    if source.n_features != shape[0] * shape[1]:
+    if source.n_features != size:
         raise InvalidInputError(
-            f"X has {source.n_features} columns, but the features were selected from "
-            f"{shape[0] * shape[1]}: pass the table of the fit."
+            f"X has {source.n_features} columns, but the features were selected from {size}: pass "
+            "the table of the fit."
         )
     means = [np.nanmean(source.block(run), axis=0) for run in source.runs()]
-    return np.concatenate(means).reshape(shape)
+    return np.concatenate(means)

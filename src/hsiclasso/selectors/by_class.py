@@ -30,6 +30,10 @@ __all__ = ["with_classes"]
 
 #: With fewer classes, a feature speaks for both as much as for none.
 _LEAST = 3
+#: Relative error of the matrices: what is told are shares.
+_ERROR = 1e-4
+#: Entries of columns whose matrices are made together: one has some thirty times as many.
+_AT_ONCE = 1 << 20
 
 
 def with_classes(
@@ -70,11 +74,13 @@ def _class_rows(data: Values, inputs: Inputs, target: TargetMatrix) -> FloatArra
 
 def _energies(problem: Problem, selected: IntArray, rows: FloatArray) -> FloatArray:
     """Return ``w' A_k w`` of each selected feature (s) and row (c)."""
-    matrices = problem.features.matrices(problem.scaled(selected), problem.measure)
-    return np.array(
-        [
-            np.square(one.rows @ rows.T).sum(axis=0) if isinstance(one, Factor)
-            else np.maximum(one.energies(rows), 0.0)
-            for one in matrices
-        ]
-    )  # fmt: skip
+    found = []
+    error = max(_ERROR, problem.features.gram_error)
+    features = replace(problem.features, gram_error=error)
+    for some in np.array_split(selected, -(-selected.size * rows.shape[1] // _AT_ONCE)):
+        for one in features.matrices(problem.scaled(some), problem.measure):
+            if isinstance(one, Factor):
+                found.append(np.square(one.rows @ rows.T).sum(axis=0))
+            else:
+                found.append(np.maximum(one.energies(rows), 0.0))
+    return np.array(found)
