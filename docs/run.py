@@ -4,8 +4,8 @@ Blocks of a page run one after the other, in a folder of their own:
 
 - ``python``: executed; all blocks of a page share their names. A block of ``text`` right after it
   has what it prints.
-- ``console``: lines that begin with ``$ hsiclasso`` are run; the lines below them are what they
-  print. On some pages they name files that are not there (`CHECKED`): their options are checked.
+- ``console``: lines that begin with ``$ hsiclasso`` are run, and the lines below them are what they
+  print. If there are none, and the file does not exist either, only the options are checked.
 
 A picture that a page shows from its folder ``images`` is a file of that name that its code writes.
 """
@@ -34,14 +34,6 @@ from hsiclasso.cli.app import app
 ROOT = Path(__file__).parents[1]
 #: Pages whose code runs, from the root of the repository.
 PAGES = ("README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md")))
-#: Pages whose commands name files that are not there.
-CHECKED = {
-    f"docs/{name}.md"
-    for name in (
-        "choosing", "data", "embedding", "inference", "install", "interactions", "methods",
-        "moving", "scale",
-    )
-}  # fmt: skip
 
 _BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: A line, and those that continue it.
@@ -87,26 +79,26 @@ class Page:
             if language == "text":
                 made, printed = printed, None
                 return found[0] if made is None else f"```text\n{made}```"
-            made = "".join(self._commands(code))
-            return f"```console\n{made}```"
+            return f"```console\n{_commands(code)}```"
 
         with contextlib.chdir(folder):
             return _BLOCK.sub(replaced, self.text)
 
-    def _commands(self, code: str) -> list[str]:
-        """Return the commands of a block with what they print."""
-        parts = []
-        for part in re.split(r"^(?=\$ )", code, flags=re.MULTILINE):
-            command = _COMMAND.match(part)[0]
-            words = shlex.split(command.removeprefix("$ ").replace("\\\n", " "))
-            if words[:1] != ["hsiclasso"]:
-                parts.append(part)
-            elif self.path in CHECKED:
-                check_options(words[1:])
-                parts.append(part)
-            else:
-                parts.append(f"{command}\n{_output(words[1:])}")
-        return parts
+
+def _commands(code: str) -> str:
+    """Return a block of commands with what they print."""
+    parts = []
+    for part in re.split(r"^(?=\$ )", code, flags=re.MULTILINE):
+        command = _COMMAND.match(part)[0]
+        words = shlex.split(command.removeprefix("$ ").replace("\\\n", " "))
+        if words[:1] != ["hsiclasso"]:
+            parts.append(part)
+        elif part.strip() == command and not any(Path(word).is_file() for word in words):
+            check_options(words[1:])
+            parts.append(part)
+        else:
+            parts.append(f"{command}\n{_output(words[1:])}")
+    return "".join(parts)
 
 
 def _executed(code: str, names: dict[str, Any]) -> str | None:
