@@ -11,7 +11,7 @@ import pytest
 
 from hsiclasso import HSICLasso
 from hsiclasso.errors import InvalidInputError
-from tests.catalogue import CASES
+from tests.catalogue import CASES, counts
 from tests.cli.helpers import run
 
 #: Words by which an error says what the user can do.
@@ -78,5 +78,5 @@ def test_case(case, tmp_path, monkeypatch):
 
 
 def test_the_catalogue_is_large_and_names_are_unique():
-    assert len(CASES) >= 150
+    assert counts()["cases"] == sum(counts()["answers"].values()) == len(CASES) >= 450
     assert max(Counter(map(str, CASES)).values()) == 1
