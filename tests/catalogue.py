@@ -430,7 +430,8 @@ SHELL: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
 
 #: A file beside the table, the words that name it, and what the message says.
 BESIDE: dict[str, tuple[str, bytes, tuple[Any, ...], tuple[str, ...]]] = {
-    "an affinity of words": ("m.csv", b"1,2,3\n2,x,3\n3,3,1\n", ("--affinity", "m.csv"), ("'x'", "m.csv")),
+    "an affinity of words": (
+        "m.csv", b"1,2,3\n2,x,3\n3,3,1\n", ("--affinity", "m.csv"), ("'x'", "m.csv")),
     "an affinity that is not square": ("m.csv", b"1,2\n", ("--affinity", "m.csv"), ("square",)),
     "an affinity of two samples": ("m.csv", b"1,2\n2,1\n", ("--affinity", "m.csv"), ("(2, 2)",)),
     "an affinity of noise": ("m.npz", b"PK\x03\x04noise", ("--affinity", "m.npz"), ("m.npz",)),

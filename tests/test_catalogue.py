@@ -16,7 +16,7 @@ from tests.cli.helpers import run
 
 #: Words by which an error says what the user can do.
 REMEDY = re.compile(
-    r"\b(add|allow|ask|call|check|choose|convert|correct|create|default|divide|drop|encode|fill|give|impute|"
+    r"\b(add|allow|ask|call|check|choose|convert|copy|correct|create|default|divide|drop|encode|fill|give|impute|"
     r"leave|leaves|make|merge|name|needed|one of|pass|remove|rename|replace|reshape|save|say|store|"
     r"such as|take|use|usual|write|must be|needs)\b"
 )
