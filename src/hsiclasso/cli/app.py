@@ -9,7 +9,7 @@ import click
 
 from hsiclasso import __version__
 from hsiclasso._display import printable
-from hsiclasso.cli import INTERRUPTED
+from hsiclasso.cli import INTERRUPTED, was_interrupted
 from hsiclasso.cli.compare import compare
 from hsiclasso.cli.demo import demo
 from hsiclasso.cli.parts import merge, run, split
@@ -33,6 +33,18 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            return self._explained(ctx)
+        except KeyboardInterrupt:
+            pass
+        except Exception:
+            if not was_interrupted():
+                raise
+        click.echo("Interrupted", err=True)
+        ctx.exit(INTERRUPTED)
+
+    def _explained(self, ctx: click.Context) -> Any:
+        """Run a command; an error that is expected becomes a sentence."""
+        try:
             return super().invoke(ctx)
         except InvalidInputError as error:
             command = self.commands[ctx.invoked_subcommand or ""]
@@ -45,9 +57,6 @@ class _Group(click.Group):
             if isinstance(error, OSError) and error.filename and error.strerror:
                 words = f"{error.filename}: {error.strerror}."
             raise _Failure(printable(words)) from error
-        except KeyboardInterrupt:
-            click.echo("Interrupted", err=True)
-            ctx.exit(INTERRUPTED)
 
 
 @click.group("hsiclasso", cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
