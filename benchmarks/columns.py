@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.memory import peak_mb, reset_peak, rss_mb
 from benchmarks.report import Page, Row
 from benchmarks.timing import in_turns
-from hsiclasso import Delta, Gaussian, HSICLasso, Laplace, Linear, as_source
+from hsiclasso import Delta, Gaussian, HSICLasso, Laplace, Linear, Real, as_source
 from hsiclasso.dependence import Features, relate
 from hsiclasso.kernels import HSIC, Samples
 from hsiclasso.targets import as_target
@@ -86,8 +86,8 @@ def sparse_counts(n: int, d: int, repeats: int) -> list[Row]:
     )
     rows = [Row("sparse", "the pass", ratio, "x", at_least=_BAR, note=note)]
     fits = {
-        "sparse": lambda: HSICLasso(20, target="real").fit(made, y),
-        "dense": lambda: HSICLasso(20, target="real").fit(dense, y),
+        "sparse": lambda: HSICLasso(20, target=Real(transform=None)).fit(made, y),
+        "dense": lambda: HSICLasso(20, target=Real(transform=None)).fit(dense, y),
     }
     seconds = in_turns(fits, repeats)
     note = f"{seconds['sparse']:.2f} s against {seconds['dense']:.2f} s"

@@ -21,10 +21,14 @@ from distributed import Client, LocalCluster  # noqa: E402
 
 from hsiclasso import (  # noqa: E402
     ChunkFailedError,
+    ControlledSelection,
     EmbeddingLasso,
     HSICLasso,
     InvalidInputError,
+    NOCCOLasso,
     Resources,
+    SelectByTest,
+    StabilitySelection,
     plan,
 )
 from hsiclasso.data import as_source  # noqa: E402
@@ -146,6 +150,31 @@ def test_pairs_like_threads(client, data, tmp_path, monkeypatch):
     for other in found[1:]:
         assert other.pairs.tolist() == found[0].pairs.tolist()
         np.testing.assert_allclose(other.upper, found[0].upper, rtol=1e-5)
+
+
+TESTED = {
+    "scan": lambda resources: SelectByTest("n_features", 5, resources=resources),
+    "controlled": lambda resources: ControlledSelection(
+        EmbeddingLasso(resources=resources), 0.3, n_draws=99
+    ),
+    "auto": lambda resources: HSICLasso("auto", resources=resources),
+    "stability": lambda resources: StabilitySelection(
+        NOCCOLasso(4), n_pairs=2, resources=resources, random_state=0
+    ),
+    "all halves at once": lambda resources: StabilitySelection(
+        HSICLasso(4), n_pairs=2, resources=resources, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(TESTED))
+def test_tests_and_frequencies_like_threads(client, data, name):
+    here, there = (TESTED[name](Resources(client=one)).fit(*data) for one in (None, client))
+    assert there.selected_.tolist() == here.selected_.tolist()
+    assert there.selected_.size
+    for field in ("p_value_", "p_values_", "frequencies_"):
+        if hasattr(here, field):
+            np.testing.assert_allclose(getattr(there, field), getattr(here, field), rtol=1e-9)
 
 
 def test_pairs_that_fail_name_themselves(client, data, monkeypatch):

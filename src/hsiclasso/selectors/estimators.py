@@ -19,6 +19,7 @@ from hsiclasso.data.door import check_rows
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.auto import inference, is_auto
+from hsiclasso.selectors.callbacks import CallbackSupport, Followed
 from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
 from hsiclasso.selectors.resources import Resources
@@ -81,7 +82,7 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(names, dtype=object)
 
 
-class LassoSelector(ColumnSelector):
+class LassoSelector(CallbackSupport, ColumnSelector):  # type: ignore[misc]
     """What the lassos share: everything but their parameters."""
 
     #: Whether missing values are refused or ignored, a parameter of all of them.
@@ -112,7 +113,8 @@ class LassoSelector(ColumnSelector):
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
             Covariates that are no columns of X.
         progress : callable, optional
-            Called with the name of a stage, the units done and the units in all.
+            Called with the name of a stage, the units done and the units in all. With
+            scikit-learn 1.9 or newer, ``set_callbacks(ProgressBar())`` shows the same.
 
         Returns
         -------
@@ -123,14 +125,15 @@ class LassoSelector(ColumnSelector):
         self._set_names(X, data.source)
         weights = data.weights if sample_weight is None else sample_weight
         selecting = inference().select_auto if is_auto(self) else select
-        selection = selecting(
-            self,
-            data.source,
-            data.y,
-            sample_weight=weights,
-            covariates=covariates,
-            progress=progress,
-        )
+        with Followed(self, progress) as followed:
+            selection = selecting(
+                self,
+                data.source,
+                data.y,
+                sample_weight=weights,
+                covariates=covariates,
+                progress=followed,
+            )
         self._keep(selection)
         return self
 
