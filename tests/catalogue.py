@@ -424,7 +424,7 @@ SHELL: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "a group file that is absent": (("--groups", "no.csv"), ("no.csv",)),
     "an unknown method": (("--method", "lars"), ("lars",)),
     "an epsilon for HSIC": (("--epsilon", "0.1"), ("--epsilon", "leave it out")),
-    "a tiny epsilon": (("--method", "nocco", "--epsilon", "1e-17"), ("1e-17", "1e-08")),
+    "a tiny epsilon": (("--method", "nocco", "--epsilon", "1e-17"), ("1e-17", "1e-07")),
 }
 
 
