@@ -2,11 +2,15 @@
 
 `CASES` is data. `tests/test_catalogue.py` runs every case through Python, and those that the shell
 can say through the shell as well. A new case is an entry of one of the tables below.
+``python -m tests.catalogue`` prints how many there are.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
+import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +21,7 @@ import pandas as pd
 import polars as pl
 from scipy import io, sparse
 
-__all__ = ["CASES", "Case", "Given"]
+__all__ = ["CASES", "Case", "Given", "counts"]
 
 N = 40
 
@@ -420,8 +424,80 @@ SHELL: dict[str, tuple[tuple[Any, ...], tuple[str, ...]]] = {
     "a group file that is absent": (("--groups", "no.csv"), ("no.csv",)),
     "an unknown method": (("--method", "lars"), ("lars",)),
     "an epsilon for HSIC": (("--epsilon", "0.1"), ("--epsilon", "leave it out")),
-    "a tiny epsilon": (("--method", "nocco", "--epsilon", "1e-17"), ("1e-17", "1e-08")),
+    "a tiny epsilon": (("--method", "nocco", "--epsilon", "1e-17"), ("1e-17", "1e-07")),
 }
+
+
+#: A file beside the table, the words that name it, and what the message says.
+BESIDE: dict[str, tuple[str, bytes, tuple[Any, ...], tuple[str, ...]]] = {
+    "an affinity of words": (
+        "m.csv", b"1,2,3\n2,x,3\n3,3,1\n", ("--affinity", "m.csv"), ("'x'", "m.csv")),
+    "an affinity that is not square": ("m.csv", b"1,2\n", ("--affinity", "m.csv"), ("square",)),
+    "an affinity of two samples": ("m.csv", b"1,2\n2,1\n", ("--affinity", "m.csv"), ("(2, 2)",)),
+    "an affinity of noise": ("m.npz", b"PK\x03\x04noise", ("--affinity", "m.npz"), ("m.npz",)),
+    "an affinity of bytes": ("m.npy", b"noise", ("--affinity", "m.npy"), ("m.npy",)),
+    "a graph that is empty": ("m.txt", b"", ("--graph", "m.txt"), ("m.txt",)),
+    "a target of another length": ("y.txt", b"1\n2\n", ("--target-file", "y.txt"), ("40 rows",)),
+    "a target of several columns": (
+        "y.txt", b"1,2\n" * N, ("--target-file", "y.txt"), ("'1,2'", "several columns")),
+    "a target of noise": ("y.npy", b"noise", ("--target-file", "y.npy"), ("y.npy",)),
+    "a target that is constant": ("y.txt", b"7\n" * N, ("--target-file", "y.txt"), ("7",)),
+    "a target with a word": (
+        "y.txt", b"".join(b"%d.5\n" % i for i in range(N - 1)) + b"oops\n",
+        ("--target-file", "y.txt"), ("'oops'",)),
+    "samples of other names": (
+        "p.csv", b"id,z\ns1,2\ns2,3\n", ("-t", "z", "--phenotype", "p.csv", "--id", "a"),
+        ("no sample", "p.csv")),
+    "a phenotype of noise": (
+        "p.csv", b"\xff\xfe\x00\x01\x02", ("-t", "z", "--phenotype", "p.csv"), ("p.csv",)),
+    "groups of no feature": (
+        "g.csv", b"feature,group\nzz,1\n", ("-t", "y", "--groups", "g.csv"), ("'zz'",)),
+    "groups that are empty": (
+        "g.csv", b"feature,group\n", ("-t", "y", "--groups", "g.csv"), ("g.csv", "no feature")),
+    "a feature in two groups": (
+        "g.csv", b"feature,group\na,1\na,2\n", ("-t", "y", "--groups", "g.csv"), ("'a'",)),
+    "groups in another encoding": (
+        "g.csv", b"feature,group\n\xe4,1\n", ("-t", "y", "--groups", "g.csv"), ("g.csv", "UTF-8")),
+    "a read-only result": ("r.csv", b"old", ("-t", "y", "--out", "r.csv"), ("r.csv", "read-only")),
+    "a result that is the table": (
+        "none", b"", ("-t", "y", "--out", "t.csv"), ("t.csv", "overwrite")),
+}  # fmt: skip
+
+
+def _beside(name: str, content: bytes, *words: Any) -> Callable[[Path], Given]:
+    def make(folder: Path) -> Given:
+        path = DOORS["csv"](good(), folder).X
+        (folder / name).write_bytes(content)
+        if name == "r.csv":
+            (folder / name).chmod(0o444)
+        return Given(None, None, None, (path, *words))
+
+    return make
+
+
+#: What happens to the three files of genotypes.
+GENOTYPES = (
+    "another magic", "by samples", "too short", "no bim", "no fam", "noise in bim", "noise in fam",
+)  # fmt: skip
+
+
+def _genotypes(damage: str) -> Callable[[Path], Given]:
+    def make(folder: Path) -> Given:
+        bed, content = folder / "t.bed", bytes(10 * 3)
+        start = {"another magic": b"\x00\x1b\x01", "by samples": b"\x6c\x1b\x00"}
+        bed.write_bytes(start.get(damage, b"\x6c\x1b\x01") + content)
+        people = "".join(f"f s{i} 0 0 1 {i % 2 + 1}\n" for i in range(N))
+        (folder / "t.fam").write_text(people)
+        (folder / "t.bim").write_text("".join(f"1 rs{j} 0 {j} A C\n" for j in range(3)))
+        if damage == "too short":
+            bed.write_bytes(bed.read_bytes()[:-4])
+        elif damage.startswith("no "):
+            (folder / f"t.{damage[3:]}").unlink()
+        elif damage.startswith("noise in "):
+            (folder / f"t.{damage[9:]}").write_bytes(np.random.default_rng(0).bytes(300))
+        return Given(bed, "phenotype", None, (bed, "-t", "phenotype"))
+
+    return make
 
 
 def _shell(*words: Any) -> Callable[[Path], Given]:
@@ -522,5 +598,20 @@ CASES: tuple[Case, ...] = (
         Case("shell", defect, "refused", says, _shell(*words))
         for defect, (words, says) in SHELL.items()
     ),
+    *(
+        Case("shell, two files", defect, "refused", says, _beside(name, content, *words))
+        for defect, (name, content, words, says) in BESIDE.items()
+    ),
+    *(Case("bed", damage, "refused", ("t.",), _genotypes(damage)) for damage in GENOTYPES),
     *(Case("object", defect, "refused", says, make) for defect, (make, says) in OBJECTS.items()),
 )
+
+
+def counts() -> dict[str, Any]:
+    """Return the number of cases, in all, by answer and by door."""
+    answers, doors = Counter(case.answer for case in CASES), Counter(case.door for case in CASES)
+    return {"cases": len(CASES), "answers": dict(answers), "doors": dict(sorted(doors.items()))}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(counts(), indent=2) + "\n")

@@ -11,12 +11,12 @@ import pytest
 
 from hsiclasso import HSICLasso
 from hsiclasso.errors import InvalidInputError
-from tests.catalogue import CASES
+from tests.catalogue import CASES, counts
 from tests.cli.helpers import run
 
 #: Words by which an error says what the user can do.
 REMEDY = re.compile(
-    r"\b(add|allow|ask|call|check|choose|convert|correct|create|default|divide|drop|encode|fill|give|impute|"
+    r"\b(add|allow|ask|call|check|choose|convert|copy|correct|create|default|divide|drop|encode|fill|give|impute|"
     r"leave|leaves|make|merge|name|needed|one of|pass|remove|rename|replace|reshape|save|say|store|"
     r"such as|take|use|usual|write|must be|needs)\b"
 )
@@ -78,5 +78,5 @@ def test_case(case, tmp_path, monkeypatch):
 
 
 def test_the_catalogue_is_large_and_names_are_unique():
-    assert len(CASES) >= 150
+    assert counts()["cases"] == sum(counts()["answers"].values()) == len(CASES) >= 450
     assert max(Counter(map(str, CASES)).values()) == 1

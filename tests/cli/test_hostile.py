@@ -10,8 +10,10 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from hsiclasso import HSICLasso, StabilitySelection, hsic_scan, hsic_scan_pairs
 from hsiclasso._display import as_cell, printable
 from tests.cli.helpers import run, succeed
 
@@ -51,6 +53,16 @@ def test_formulas_are_text_in_spreadsheets(tmp_path, rng, suffix):
         rows = list(csv.DictReader(stream, delimiter="," if suffix == "csv" else "\t"))
     assert {row["name"] for row in rows} == {*(f"'{name}" for name in FORMULAS), "plain"}
     assert all(float(row["weight"]) >= 0 for row in rows)
+
+
+def test_results_as_text_are_printed_safely(rng):
+    X = pd.DataFrame(rng.standard_normal((N, len(ESCAPES))), columns=ESCAPES)
+    y = np.abs(X.to_numpy()).sum(axis=1)
+    selection = HSICLasso(4).fit(X, y).result_
+    stable = StabilitySelection(HSICLasso(2), n_pairs=2, random_state=0).fit(X, y).result_
+    for result in (selection, stable, hsic_scan(X, y), hsic_scan_pairs(X, y)):
+        text = repr(result)
+        assert not [letter for letter in text if not letter.isprintable() and letter != "\n"]
 
 
 def test_what_is_escaped():

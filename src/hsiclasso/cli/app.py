@@ -9,7 +9,7 @@ import click
 
 from hsiclasso import __version__
 from hsiclasso._display import printable
-from hsiclasso.cli import INTERRUPTED
+from hsiclasso.cli import INTERRUPTED, was_interrupted
 from hsiclasso.cli.compare import compare
 from hsiclasso.cli.completion import completion
 from hsiclasso.cli.demo import demo
@@ -34,6 +34,18 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            return self._explained(ctx)
+        except KeyboardInterrupt:
+            pass
+        except Exception:
+            if not was_interrupted():
+                raise
+        click.echo("Interrupted", err=True)
+        ctx.exit(INTERRUPTED)
+
+    def _explained(self, ctx: click.Context) -> Any:
+        """Run a command; an error that is expected becomes a sentence."""
+        try:
             return super().invoke(ctx)
         except InvalidInputError as error:
             command = self.commands[ctx.invoked_subcommand or ""]
@@ -46,9 +58,6 @@ class _Group(click.Group):
             if isinstance(error, OSError) and error.filename and error.strerror:
                 words = f"{error.filename}: {error.strerror}."
             raise _Failure(printable(words)) from error
-        except KeyboardInterrupt:
-            click.echo("Interrupted", err=True)
-            ctx.exit(INTERRUPTED)
 
 
 #: The mark in front keeps click from filling the lines.

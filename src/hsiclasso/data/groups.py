@@ -58,6 +58,6 @@ def _add(groups: dict[str, str], line: list[str], where: str) -> None:
     if groups.get(feature, group) != group:
         raise InvalidInputError(
             f"{where}: {feature!r} is in {groups[feature]!r} and in {group!r}, but a feature "
-            "belongs to one group."
+            "belongs to one group: remove one line."
         )
     groups[feature] = group

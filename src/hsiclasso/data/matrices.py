@@ -90,7 +90,7 @@ def _read_text(file: Path, *, delimiter: str) -> Any:
     if lengths != {len(rows)}:
         raise InvalidInputError(
             f"{file} has {len(rows)} rows of {' or '.join(map(str, sorted(lengths)))} numbers: a "
-            "matrix between samples is square."
+            "matrix between samples is square; give a row and a column for each sample."
         )
     matrix = np.empty((len(rows), len(rows)))
     for i, row in enumerate(rows):

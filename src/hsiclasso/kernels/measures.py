@@ -30,7 +30,7 @@ __all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Embedding", "Measure", "as_mea
 #: n do not depend on n and fall geometrically: the best value hardly changes with n.
 _USUAL_EPSILON, _LABELS_EPSILON = 0.02, 0.1
 #: Smallest regularisation: below it, rounding errors decide.
-_LEAST_EPSILON = 1e-8
+_LEAST_EPSILON = 1e-7
 
 
 class _Matrix(Protocol):
@@ -182,7 +182,7 @@ class NOCCO(Measure):
     Parameters
     ----------
     epsilon : float, default=1e-3
-        Regularisation of the inverse, 1e-8 or more.
+        Regularisation of the inverse, 1e-7 or more.
 
     Examples
     --------

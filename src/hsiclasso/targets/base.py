@@ -22,6 +22,7 @@ from hsiclasso._types import BoolArray, FloatArray
 from hsiclasso.data.annotations import GivenLabels
 from hsiclasso.data.dates import dates_as_days, durations_as_days
 from hsiclasso.data.frames import WIDE, floats_of
+from hsiclasso.data.lazy import is_lazy_frame
 from hsiclasso.data.structure import check_sparse, unmasked
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples
@@ -151,7 +152,7 @@ def _columns(y: Any) -> tuple[list[Array], bool]:
     if sparse.issparse(y):
         y = check_sparse("y", y).toarray()
     y = unmasked(y)
-    if hasattr(y, "collect") and hasattr(type(y), "columns"):  # a LazyFrame warns of its columns
+    if is_lazy_frame(y):
         raise InvalidInputError(f"y is a {type(y).__name__}, which is a query: pass y.collect().")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):  # a frame of pandas or polars
         parts = [_output(y, j) for j in range(y.shape[1])]
