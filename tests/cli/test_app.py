@@ -30,7 +30,7 @@ def test_help(arguments):
 
 
 def test_options_of_select_are_under_headings():
-    lines = run("select", "-h", COLUMNS="80").stdout.splitlines()
+    lines = run("select", "--help-all", COLUMNS="80").stdout.splitlines()
     headings = [line for line in lines if line and line[0] != " " and line[-1] == ":"]
     assert [heading.split(" (")[0].rstrip(":") for heading in headings] == [
         "Target", "File", "Columns", "How many features", "What matters only jointly",
