@@ -21,6 +21,7 @@ class Commands(SphinxDirective):
         lines: list[str] = []
         for name, command in hsiclasso.commands.items():
             lines += about(name, command)
+        lines += below(hsiclasso)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
@@ -42,11 +43,17 @@ def about(name: str, command: click.Command) -> list[str]:
             heading = own
             lines += [f".. rubric:: {plain(heading)}", ""]
         lines += [f".. option:: {record[0].strip()}", "", f"   {plain(record[1])}", ""]
-    if command.epilog:
-        examples = command.epilog.replace("\b", "").strip().splitlines()
-        lines += [".. rubric:: Examples", "", ".. code-block:: console", ""]
-        lines += [f"   $ {line.strip()}" for line in examples[1:]] + [""]
-    return lines
+    return [*lines, *below(command)]
+
+
+def below(command: click.Command) -> list[str]:
+    """Return what stands below the options: a heading, and lines as they are."""
+    heading, *rest = (command.epilog or "").replace("\b", "").strip().splitlines() or [""]
+    is_run = heading == "Examples:"
+    shown = [f"   {'$ ' if is_run else ''}{line[2:]}" for line in rest]
+    block = f".. code-block:: {'console' if is_run else 'text'}"
+    lines = [f".. rubric:: {heading.rstrip(':')}", "", block, "", *shown, ""]
+    return lines if shown else []
 
 
 def plain(text: str) -> str:
