@@ -17,7 +17,7 @@ from hsiclasso.baselines.base import Baseline, n_wanted
 from hsiclasso.baselines.job import Report
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.baselines.result import Plain
-from hsiclasso.data import Source, as_source
+from hsiclasso.data import Source, as_dataset
 from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError, SuspectColumnWarning
 from hsiclasso.selectors.columns import close_matches
 
@@ -167,7 +167,10 @@ def compare(
     (2, 2)
     """
     check_count("n_features_to_select", n_features_to_select, least=1)
-    source = as_source(X)
+    data = as_dataset(X, y)
+    source = data.source
+    if data.target:  # a column of the table, which is no feature
+        X, y = data, data.y
     chosen = _estimators(methods, options or {})
     wanted = n_wanted(n_features_to_select, source.n_features)
     given = {"n_features_to_select": wanted, **(options or {})}
