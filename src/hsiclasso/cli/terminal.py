@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+import click
+
 from hsiclasso._display import printable
 from hsiclasso.cli.words import in_options
 
@@ -297,8 +299,16 @@ def clean_warnings() -> Iterator[None]:
             yield
         finally:
             console = make_console(stderr=True)
-            for message in dict.fromkeys(in_options(str(one.message), ()) for one in caught):
+            options = _options()
+            for message in dict.fromkeys(in_options(str(one.message), options) for one in caught):
                 console.print(_text(f"Warning: {message}", style="yellow"), soft_wrap=True)
+
+
+def _options() -> set[str]:
+    """Options of the command that is running."""
+    context = click.get_current_context(silent=True)
+    params = [] if context is None else context.command.params
+    return {option for param in params for option in param.opts}
 
 
 @contextmanager
