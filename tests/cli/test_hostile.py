@@ -65,6 +65,22 @@ def test_results_as_text_are_printed_safely(rng):
         assert not [letter for letter in text if not letter.isprintable() and letter != "\n"]
 
 
+def test_warnings_speak_of_options(tmp_path, rng):
+    frame = pd.DataFrame(rng.standard_normal((N, 3)), columns=["a", "b", "c"])
+    frame.insert(0, "sample_id", np.arange(1001, 1001 + N))
+    frame.loc[::9, "b"] = -99
+    frame["y"] = [f"s{i}" for i in range(N)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    warned = succeed("select", tmp_path / "t.csv", "-t", "y", "-k", 1).stderr
+    for words in (
+        "leave it out with --drop 'sample_id'.",
+        "read the file with --na -99.",
+        "or pass --kind real if these",
+    ):
+        assert words in warned
+    assert "on the command line" not in warned
+
+
 def test_what_is_escaped():
     assert printable("Größe β 🧬 'x'") == "Größe β 🧬 'x'"
     assert printable("a\x00\x7f\u2028") == r"a\x00\x7f\u2028"
@@ -81,18 +97,17 @@ def shell(*words, **options):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
-def test_names_outside_the_encoding_of_the_output(tmp_path, rng, encoding):
+def test_names_outside_the_encoding_of_the_output(tmp_path, rng):
     file = write(tmp_path / "t.npz", ["größe", "β", "🧬"], rng)
-    env = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    env = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     out, err = shell("select", file, "-k", 3, "--out", tmp_path / "r.csv", env=env).communicate()
     assert b"Traceback" not in err
-    assert out.decode(encoding).count("\n") > 3
+    assert out.decode("ascii").count("\n") > 3
     assert "🧬" in (tmp_path / "r.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends signals of POSIX")
-@pytest.mark.parametrize("delay", [0.1, 0.3, 0.6, 1.5])
+@pytest.mark.parametrize("delay", [0.1, 0.9])
 def test_an_interrupt_at_any_time_ends_cleanly(tmp_path, rng, delay):
     file = write(tmp_path / "t.npz", [f"g{j}" for j in range(300)], rng)
     # the first line of the process says that its own code runs: before, Python itself starts

@@ -135,6 +135,24 @@ def test_a_device_stays_a_device(tmp_path):
 
 
 @only_posix
+def test_a_link_to_itself(tmp_path):
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with pytest.raises(InvalidInputError, match=r"loop\.csv"):
+        write_atomically(loop, "text")
+    assert names(tmp_path) == ["loop.csv"]
+
+
+@only_posix
+def test_a_link_to_a_file_that_does_not_exist_yet(tmp_path):
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "new.csv")
+    write_atomically(link, "text")
+    assert link.is_symlink()
+    assert (tmp_path / "new.csv").read_text() == "text"
+
+
+@only_posix
 def test_a_link_planted_for_the_part_is_not_followed(tmp_path, monkeypatch):
     victim, file = tmp_path / "victim", tmp_path / "a.csv"
     victim.write_text("precious")

@@ -209,7 +209,8 @@ def compare(
     if cv is not None:
         target = options.get("target", "auto")
         folds = Folds.of(source, data.y, target, cv=cv, estimator=estimator)
-    table = _Table(source, X if is_container(X) else source, data.y, given, covariates, folds)
+    whole = is_container(X) and not data.target  # a column that is the target is no feature
+    table = _Table(source, X if whole else source, data.y, given, covariates, folds)
     outcomes = []
     for step, (name, method) in enumerate(chosen.items()):
         tell("methods", step, len(chosen))

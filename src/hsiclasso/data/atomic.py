@@ -76,8 +76,14 @@ def check_writable(path: str | os.PathLike[str], what: str = "") -> None:
     what : str
         What it is called in errors, besides its path.
     """
-    file, final = Path(path), Path(path).resolve()
+    file = Path(path)
     named = f"{what} {file}".lstrip()
+    try:
+        final = file.resolve()
+    except (RuntimeError, OSError):
+        final = file
+    if final.is_symlink():  # a loop
+        raise InvalidInputError(f"{named} is a link that leads nowhere: choose another name.")
     folder = final.parent if file.is_symlink() else file.parent
     within = f"{named} lies in the folder {folder}, which"
     if final.is_dir():

@@ -41,8 +41,10 @@ _NAME = re.compile(
     r"(?:.*[^a-z])?(?:ids?|index|idx|barcode|(?:sample|subject|patient|record|row)[^a-z]*"
     r"(?:ids?|no|nr|nrs|num|number|index|key)?)"
 )
+#: Names that are looked at.
+_NAMES = 1 << 17
 #: Entries that are looked at: more of a large table would take as long as its relevance.
-_LOOKED_AT = 1 << 22
+_LOOKED_AT = 1 << 20
 
 
 def check_columns(source: Source, where: str) -> None:
@@ -176,7 +178,7 @@ def _numbered(source: Source) -> list[str]:
     if not source.named:
         return []
     found = []
-    for j in range(source.n_features):
+    for j in range(min(source.n_features, _NAMES)):
         if source.kind(j) != "number" or (j and not _NAME.fullmatch(source.name(j).lower())):
             continue
         values = source.block(slice(j, j + 1))[:, 0]
