@@ -143,12 +143,12 @@ class TestFolds:
         assert document["validation"]["sizes"] == [1, 2, 3, 4]
 
     def test_with_stability_weights_and_a_report(self, table, tmp_path):
-        options = ("-t", "risk", *drop("risk", "w"), "--cv", 3, "--weights", "w", "--stability", 4)
         page = tmp_path / "page.html"
-        document = select(table, *options, "--report", page)
+        document = select(table, *self.OPTIONS, "--stability", 4, "--report", page)
         assert document["features"][0]["frequency"] is not None
-        assert document["method"]["weighted"]
-        assert page.exists()
+        assert "Cross-validation in 3 folds" in page.read_text(encoding="utf-8")
+        weighted = ("-t", "risk", *drop("risk", "w"), "--cv", 3, "--weights", "w")
+        assert select(table, *weighted)["method"]["weighted"]
 
     @pytest.mark.parametrize(
         ("options", "message"),

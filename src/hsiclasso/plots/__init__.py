@@ -22,6 +22,7 @@ from hsiclasso.plots.selection import (
     plot_selection,
     save_figure,
 )
+from hsiclasso.plots.selective import plot_knockoffs, plot_post_selection
 from hsiclasso.plots.shapes import plot_shape, plot_shapes
 from hsiclasso.plots.surfaces import plot_surface
 
@@ -34,11 +35,13 @@ __all__ = [
     "plot_comparison",
     "plot_functions",
     "plot_heatmap",
+    "plot_knockoffs",
     "plot_manhattan",
     "plot_methods",
     "plot_pair",
     "plot_path",
     "plot_pixels",
+    "plot_post_selection",
     "plot_ranks",
     "plot_redundancy",
     "plot_relevance",
