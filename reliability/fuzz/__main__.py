@@ -10,7 +10,7 @@ from reliability.fuzz.readers import READERS
 from reliability.fuzz.run import Tally, run
 
 #: Cases of each reader that one child runs.
-_ROUND = 60
+_ROUND = 25
 
 
 def main() -> int:
@@ -24,11 +24,9 @@ def main() -> int:
     asked = parser.parse_args()
     start, tally, first = time.monotonic(), Tally(), 0
     while time.monotonic() - start < 60 * asked.minutes:
-        for name in asked.readers:
-            cases = [(name, number) for number in range(first, first + _ROUND)]
-            _merge(tally, run(asked.seed, cases, asked.save))
-            if time.monotonic() - start > 60 * asked.minutes:
-                break
+        numbers = range(first, first + _ROUND)
+        cases = [(name, number) for name in asked.readers for number in numbers]
+        _merge(tally, run(asked.seed, cases, asked.save))
         first += _ROUND
     found = tally.to_dict()
     for name, counts in found["answers"].items():
