@@ -40,6 +40,7 @@ def fitted(case, files, number=None):
     return model
 
 
+@pytest.mark.filterwarnings("ignore:y has 100 classes")  # numbers, called classes
 @pytest.mark.parametrize("name", RECORDED["HSICLasso"])
 def test_features_and_scores(name, files):
     case = RECORDED["HSICLasso"][name]

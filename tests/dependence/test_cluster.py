@@ -182,7 +182,7 @@ def test_pairs_that_fail_name_themselves(client, data, monkeypatch):
     target = Real().prepare(y, N).data.matrix(HSIC(), Samples(N), error=1e-6, n_features=D)
     table = StoredArray(FailingArray(X, None))
     features = Features(table, (Gaussian(),), Samples(N), np.arange(D))
-    with pytest.raises(ChunkFailedError, match=r"pairs of features 'x28' to .*disk is on fire"):
+    with pytest.raises(InvalidInputError, match=r"X\[:, 28:29\] cannot be .*disk is on fire"):
         scan_pairs(
             features, target, HSIC(), Pairs.of([28, 29, 30, 31]), PairOptions(6, 3),
             runner=Cluster(client),
@@ -221,7 +221,7 @@ class FailingArray(KillingArray):
 
 def test_a_chunk_that_fails_names_itself(client, data):
     X, y = data
-    with pytest.raises(ChunkFailedError, match=r"'x28' to 'x34' failed 4 times.*disk is on fire"):
+    with pytest.raises(InvalidInputError, match=r"X\[:, 28:35\] cannot be .*disk is on fire"):
         on(client).fit(StoredArray(FailingArray(X, None)), y)
 
 

@@ -187,7 +187,7 @@ class StoredArray(ReadSource):
 
     def _slice(self, columns: slice) -> np.ndarray[Any, Any]:
         array = self._array
-        with reading(self._where, "an array"):
+        with reading(f"{self._where}[:, {columns.start}:{columns.stop}]", "an array"):
             return np.asarray(array[:, columns])
 
 
