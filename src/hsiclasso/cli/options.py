@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from functools import partial, reduce
 from pathlib import Path
@@ -10,12 +9,11 @@ from typing import Any, TypeVar
 
 import click
 
+from hsiclasso.cli.commands import HeadedOption, NumberOrAuto
 from hsiclasso.cli.config import load_config
 from hsiclasso.cli.names import read_names
 
 __all__ = [
-    "SectionedCommand",
-    "command_words",
     "compare_options",
     "output_options",
     "run_options",
@@ -26,22 +24,6 @@ __all__ = [
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-#: Where a command keeps its words.
-_WORDS = "hsiclasso.words"
-#: Width of the column with the names of options in the help, in letters.
-_NAMES = 28
-#: Options of a command whose help is short by default, and what the short help has.
-_MANY = 30
-_COMMON = {
-    "--target", "--target-file", "--survival", "--kind", "--phenotype", "--id", "--transpose",
-    "--drop", "--category", "--missing", "--covariate", "--n-features", "--fdr", "--cv",
-    "--stability", "--config", "--save-config",
-    "--method", "--methods", "--interactions", "--keep", "--exclude", "--memory-limit",
-    "--checkpoint", "--pairs", "--knockoffs", "--mode", "--level", "--parts", "--out", "--plot",
-    "--report", "--json", "--quiet", "--help", "--help-all",
-}  # fmt: skip
-#: Key of a context that shows everything.
-_ALL = f"{__name__}.all"
 _FILE = click.Path(path_type=Path)
 _KINDS = read_names("targets/__init__.py", "TARGETS")
 #: Kinds that ``--kind`` may name for columns of the table.
@@ -55,90 +37,9 @@ _METHODS = (
 )
 
 
-class _Option(click.Option):
-    """An option that knows its heading."""
-
-    def __init__(self, *args: Any, heading: str, **kwargs: Any) -> None:
-        kind = kwargs.get("type")
-        if kind in (int, float) or isinstance(kind, click.Path):
-            # instead of click's INTEGER, FLOAT and PATH
-            kwargs.setdefault("metavar", "FILE" if isinstance(kind, click.Path) else "NUMBER")
-        super().__init__(*args, **kwargs)
-        self.heading = heading
-
-
-class _Number(click.ParamType):  # type: ignore[type-arg]
-    """A number of features, or ``auto``."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
-        """Return a whole number, or the word."""
-        if value == "auto":
-            return "auto"
-        return int(click.INT.convert(value, param, ctx))
-
-
-class SectionedCommand(click.Command):
-    """A command whose help lists options under headings; ``--help`` is under the last one.
-
-    If there are many options, ``--help`` lists the common ones and ``--help-all`` all of them.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if len(self.params) > _MANY:
-            self.params.append(
-                click.Option(
-                    ["--help-all"], is_flag=True, is_eager=True, expose_value=False,
-                    callback=_show_all, help="Show all options and exit.",
-                )
-            )  # fmt: skip
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the words of the command: a report says how to run it again."""
-        ctx.meta[_WORDS] = shlex.join(["hsiclasso", ctx.info_name or "", *args])
-        return super().parse_args(ctx, args)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, a list for each heading."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        heading, n_hidden = "Options", 0
-        is_short = len(self.params) > _MANY and not ctx.meta.get(_ALL)
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
-            if record is None:
-                continue
-            heading = getattr(param, "heading", heading)
-            if is_short and not _COMMON & {*param.opts}:
-                n_hidden += 1
-                continue
-            # all lists get a first column of the same width
-            sections.setdefault(heading, []).append((record[0].ljust(_NAMES), record[1]))
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(records, col_max=_NAMES)
-        if n_hidden:
-            formatter.write_paragraph()
-            formatter.write_text(f"{ctx.command_path} --help-all lists {n_hidden} more options.")
-
-
-def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    """Write the help with all options."""
-    if value and not ctx.resilient_parsing:
-        ctx.meta[_ALL] = True
-        click.echo(ctx.get_help())
-        ctx.exit()
-
-
-def command_words() -> str:
-    """Return the command that is running, as it may be typed again."""
-    return str(click.get_current_context().meta.get(_WORDS, ""))
-
-
 def _section(heading: str) -> Callable[..., Callable[[Any], Any]]:
     """Return a `click.option` for options under one heading."""
-    return partial(click.option, cls=_Option, heading=heading)
+    return partial(click.option, cls=HeadedOption, heading=heading)
 
 
 def _choice(file: str, variable: str, *more: str) -> click.Choice[str]:
@@ -302,7 +203,7 @@ _WORK = (
     ),
     *_MISSING,
     _size(
-        "-k", "--n-features", type=_Number(), metavar="NUMBER|auto",
+        "-k", "--n-features", type=NumberOrAuto(), metavar="NUMBER|auto",
         help="Number of features to select; auto finds it by tests, as --fdr 0.1 does.  "
         "[default: 10, unless --alpha is given]",
     ),
