@@ -32,6 +32,19 @@ def minimum(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", "tests/selectors", "tests/solvers", "tests/kernels")
 
 
+@nox.session(python="3.11", default=False)
+def versions(session: nox.Session) -> None:
+    """Compare the oldest versions of the core's dependencies with the newest: the same features."""
+    old, new = (session.create_tmp() + f"/{age}" for age in ("oldest", "newest"))
+    for folder, packages in ((old, MINIMUM), (new, ())):
+        session.run("python", "-m", "venv", folder, external=True)
+        session.run(f"{folder}/bin/pip", "install", "-q", ".", *packages, external=True)
+    session.run(
+        f"{new}/bin/python", "-m", "reliability.cpus", "--few", "--environments",
+        f"oldest={old}/bin/python", external=True,
+    )  # fmt: skip
+
+
 @nox.session(default=False)
 def slow(session: nox.Session) -> None:
     """Test error rates on many draws."""

@@ -38,6 +38,36 @@ def test_compilation_is_announced_once_and_only_ours():
         assert said(other).count("Compiling loops for this machine") == 1
 
 
+NOWHERE = """
+import numba
+
+njit = numba.njit
+
+def without_a_place(*functions, cache=False, **options):
+    if cache:
+        raise RuntimeError("cannot cache function: no locator available for file")
+    return njit(*functions, **options)
+
+numba.njit = without_a_place
+from hsiclasso._compile import compiled
+
+def own(x):
+    return x + 2
+
+own.__module__ = "hsiclasso.somewhere"
+assert compiled(own)(1) == 3
+"""
+
+
+def test_what_cannot_be_stored_is_explained():
+    """A read-only package without a home compiles at every start: the user learns how to end it."""
+    code = [sys.executable, "-c", NOWHERE]
+    words = subprocess.run(code, capture_output=True, text=True, check=True).stderr
+    assert words.count("Compiling loops for this machine") == 1
+    assert "at every start" in words
+    assert "NUMBA_CACHE_DIR" in words
+
+
 def test_compiled_functions_release_the_lock():
     from hsiclasso.kernels._loops import standardise
 

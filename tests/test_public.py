@@ -41,6 +41,7 @@ FUNCTIONS = {
 ERRORS = {
     "ChunkFailedError", "ConstantFeatureWarning", "FewObservedWarning", "FewerFeaturesWarning",
     "InvalidInputError", "KnockoffWarning", "MissingExtraError", "RechunkWarning",
+    "SuspectColumnWarning",
 }  # fmt: skip
 PUBLIC = ESTIMATORS | OPTIONS | RESULTS | DATA | FUNCTIONS | ERRORS
 #: Heavy packages that a plain import must not load.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         KnockoffWarning,
         MissingExtraError,
         RechunkWarning,
+        SuspectColumnWarning,
     )
     from hsiclasso.inference import (
         ControlledSelection,
@@ -156,6 +157,7 @@ __all__ = [
     "StabilityResult",
     "StabilitySelection",
     "Survival",
+    "SuspectColumnWarning",
     "TextFormat",
     "__version__",
     "as_source",

@@ -15,6 +15,7 @@ __all__ = [
     "check_choice",
     "check_count",
     "check_flag",
+    "check_jobs",
     "check_number",
     "check_positive",
     "check_random_state",
@@ -64,6 +65,16 @@ def check_flag(name: str, value: Any) -> None:
     """Raise unless a value is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InvalidInputError(f"{name}={value!r} must be True or False.")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Raise unless a value is a number of threads, or None."""
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise InvalidInputError(
+            f"n_jobs={n_jobs!r} must be a whole number of threads other than 0: -1 takes all cores."
+        )
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

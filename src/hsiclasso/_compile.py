@@ -18,10 +18,20 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
 
 
+_ONCE = "Compiling loops for this machine; this happens once and takes a few seconds."
+_ALWAYS = (
+    "Compiling loops for this machine; this takes up to a minute at every start, because neither "
+    "the folder of the package nor a home can be written to: set the environment variable "
+    "NUMBA_CACHE_DIR to a folder of yours, and the next start will be fast."
+)
+
+
 class _Announcement(event.Listener):
     """Tells the user once that loops are being compiled, because this takes a while."""
 
     said = False
+    #: Whether what is compiled can be stored.
+    stored = True
 
     def on_start(self, compilation: Any) -> None:
         """Note the first compilation of a loop of the package."""
@@ -30,15 +40,15 @@ class _Announcement(event.Listener):
         if not self.said and str(getattr(function, "__module__", "")).startswith("hsiclasso"):
             self.said = True
             logging.getLogger("hsiclasso").warning(
-                "Compiling loops for this machine; this happens once and takes a few seconds.",
-                extra={"stage": "compile"},
+                _ONCE if self.stored else _ALWAYS, extra={"stage": "compile"}
             )
 
     def on_end(self, compilation: Any) -> None:
         """Do nothing."""
 
 
-event.register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]
+_announcement = _Announcement()
+event.register("numba:compile", _announcement)  # type: ignore[no-untyped-call]
 
 
 def compiled(function: Function) -> Function:
@@ -64,5 +74,6 @@ def _compile(function: Function, options: dict[str, Any]) -> Function:
     try:
         loop: Function = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds neither a writable package folder nor a home
+        _announcement.stored = False
         loop = numba.njit(**options)(function)
     return loop

@@ -13,6 +13,7 @@
       FewerFeaturesWarning     fewer features than asked can have a positive weight
       FewObservedWarning       columns that are missing on too many samples: they get weight 0
       KnockoffWarning          knockoffs cannot select anything, or their bound does not hold
+      SuspectColumnWarning     a column or a target looks like something else
       RechunkWarning           a store is copied to a temporary file to be read by features
 """
 
@@ -30,6 +31,7 @@ __all__ = [
     "KnockoffWarning",
     "MissingExtraError",
     "RechunkWarning",
+    "SuspectColumnWarning",
     "require",
 ]
 
@@ -60,6 +62,10 @@ class FewerFeaturesWarning(UserWarning):
 
 class KnockoffWarning(UserWarning):
     """Knockoffs cannot select anything from this table, or their bound does not hold for it."""
+
+
+class SuspectColumnWarning(UserWarning):
+    """Columns or a target look like identifiers, or some of their numbers like missing values."""
 
 
 class RechunkWarning(UserWarning):

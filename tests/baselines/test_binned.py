@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from hsiclasso import Auto, InvalidInputError
-from hsiclasso.baselines.binned import BinnedInformation, States, cut_columns
+from hsiclasso.baselines.binned import BinnedInformation, States, _exact_logs, cut_columns
 from hsiclasso.baselines.dependency import MeasureOptions, dependency_matrix
 from tests import oracles
 from tests.baselines import oracle_binned as oracle
@@ -256,8 +257,43 @@ class TestInformation:
 
     def test_independence_is_exactly_nothing(self):
         a, b = from_counts([[2, 4, 6], [3, 6, 9]])
-        assert informer(a, b).relevance[1] == pytest.approx(0, abs=1e-15)
-        assert informer(a, b).relevance[1] >= 0
+        assert informer(a, b).relevance[1] == 0
+
+    def test_equal_information_ties_exactly(self, rng):
+        """Whatever the order of samples, states and columns: ties are not left to rounding."""
+        target = rng.integers(0, 3, 211)
+        column = np.where(rng.random(211) < 0.5, target, rng.integers(0, 4, 211))
+        names, order = rng.permutation(4), rng.permutation(211)
+        states = [target, column, names[column], 3 - column]
+        found = informer(*map(oracle.renumber, states)).relevance
+        assert found[1] == found[2] == found[3] > 0
+        again = informer(*(oracle.renumber(one[order]) for one in states)).relevance
+        np.testing.assert_array_equal(found, again)
+        mixed = BinnedInformation.block(
+            informer(*map(oracle.renumber, states * 4)), np.arange(16), np.arange(16)
+        )
+        assert np.unique(mixed[np.arange(16) % 4 == 1][:, np.arange(16) % 4 == 0]).size == 1
+
+    def test_counts_that_differ_tie_where_their_information_does(self):
+        # 4 log 4 = 4 * 2 log 2: a state of 4 is worth four states of 2
+        logs = _exact_logs(5000)
+        counts = np.arange(5001)
+        for part in logs:
+            for factor in (2, 3, 7, 12):
+                whole = counts[counts * factor <= 5000]
+                product = factor * part[whole] + whole * part[factor]
+                np.testing.assert_array_equal(part[whole * factor], product)
+        true = counts[1:] * np.log(counts[1:])
+        np.testing.assert_allclose(logs.sum(axis=0)[1:], true, rtol=4e-16)
+
+    @pytest.mark.parametrize("n", [3, 200, 10_000, 1_000_000])
+    def test_sums_of_logarithms_are_exact(self, n, rng):
+        logs = _exact_logs(n)
+        counts = rng.multinomial(n, rng.dirichlet(np.ones(9)))
+        for part in logs:
+            terms = [Fraction(value) for value in part[[*counts, n]]]
+            for values in (part[[*counts, n]], part[[n, *counts[::-1]]]):
+                assert Fraction(float(sum(values.tolist()))) == sum(terms)
 
     @given(
         st.integers(3, 80), st.integers(1, 9), st.integers(1, 9), st.integers(0, 9999),

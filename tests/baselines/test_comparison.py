@@ -517,3 +517,17 @@ class TestRegistry:
         agreement = found.agreement()
         np.testing.assert_allclose(np.diag(agreement), 1)
         np.testing.assert_allclose(agreement, agreement.T)
+
+
+def test_a_target_by_its_name(rng, tmp_path):
+    """A column that is the target is no feature, and the names of the others stay right."""
+    frame = pd.DataFrame(rng.standard_normal((60, 4)), columns=["y", "a", "b", "c"])
+    frame["y"] = frame["b"] ** 2
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    methods = ["hsic_lasso", "hsic_ranking", "lasso"]
+    expected = compare(frame[["a", "b", "c"]], frame["y"], 2, methods=methods)
+    for X in (frame, tmp_path / "t.csv"):
+        found = compare(X, "y", 2, methods=methods)
+        assert found.n_features == 3
+        assert [one.features for one in found.ran] == [one.features for one in expected.ran]
+    assert expected.ran[0].features[0] == "b"

@@ -30,7 +30,7 @@ def test_help(arguments):
 
 
 def test_options_of_select_are_under_headings():
-    lines = run("select", "-h", COLUMNS="80").stdout.splitlines()
+    lines = run("select", "--help-all", COLUMNS="80").stdout.splitlines()
     headings = [line for line in lines if line and line[0] != " " and line[-1] == ":"]
     assert [heading.split(" (")[0].rstrip(":") for heading in headings] == [
         "Target", "File", "Columns", "How many features", "What matters only jointly",
@@ -72,9 +72,23 @@ def test_the_entry_point_names_the_extra(monkeypatch, capsys, missing):
     assert message == f"Error: the command line needs {missing}: pip install 'hsiclasso[cli]'\n"
 
 
+def test_an_interrupt_that_a_library_turned_into_its_own_error(tmp_path, monkeypatch):
+    """Classes that are being made when Ctrl-C comes end in a RuntimeError, for example."""
+
+    def fail(*arguments, **options):
+        raise RuntimeError("Error calling __set_name__")
+
+    monkeypatch.setattr("hsiclasso.data.files.read_table", fail)
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n")
+    assert isinstance(run("select", tmp_path / "t.csv", "-t", "y").exception, RuntimeError)
+    monkeypatch.setattr("hsiclasso.cli._pressed", True)
+    result = run("select", tmp_path / "t.csv", "-t", "y")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted\n")
+
+
 def test_the_short_help_is_part_of_the_whole_one():
     short, whole = (run("select", option).stdout for option in ("--help", "--help-all"))
-    assert len(short.splitlines()) < 115 < len(whole.splitlines())
+    assert len(short.splitlines()) < 70 < 115 < len(whole.splitlines())
     assert "--fdr" in short
     assert "--graph-kernel" not in short
     assert "--graph-kernel" in whole

@@ -50,7 +50,7 @@ def calls(monkeypatch):
 
 def test_methods_of_the_help_are_those_of_the_registry():
     assert tuple(METHODS) == _METHODS
-    words = " ".join(run("compare", "-h").stdout.split())
+    words = " ".join(run("compare", "--help-all").stdout.split())
     assert f"{', '.join(METHODS)}. [default: all]" in words
 
 

@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from scipy import io
 
 from hsiclasso import HSICLasso
 from hsiclasso.baselines import MRMR
@@ -44,8 +46,8 @@ def test_path_with_own_target(frame, file):
 
 
 def test_name_needs_a_place_to_be_looked_up(frame):
-    with pytest.raises(InvalidInputError, match="'tumour' is a name, but a DataFrame has no"):
-        HSICLasso().fit(frame, "tumour")
+    with pytest.raises(InvalidInputError, match="'tumour' is a name, but a ndarray has neither"):
+        HSICLasso().fit(frame.drop(columns="tumour").to_numpy(), "tumour")
 
 
 def test_list_of_labels_is_no_list_of_names():
@@ -128,3 +130,67 @@ def test_column_subset_keeps_chunks_and_identity(annotated):
     )
     assert some.identity() != ColumnSubset(annotated, np.array([1, 2, 5, 7])).identity()
     assert some.identity() == ColumnSubset(annotated, np.array([1, 2, 5, 6])).identity()
+
+
+class TestRowsOfPandas:
+    """Rows are paired by position: indices that say otherwise are refused."""
+
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((20, 3)), columns=list("abc"))
+    NAMES = tuple(f"s{i}" for i in range(20))
+
+    def shuffled(self):
+        named = self.X.set_axis(list(self.NAMES))
+        return named, named["a"].sample(frac=1, random_state=0)
+
+    def test_another_order(self):
+        X, y = self.shuffled()
+        message = (
+            r"indices of X and y differ, first in row 0: 's0' and .* another order: pass y.loc"
+        )
+        with pytest.raises(InvalidInputError, match=message):
+            as_dataset(X, y)
+        with pytest.raises(InvalidInputError, match="indices of X and y differ"):
+            as_dataset(X, y.to_frame())
+        assert as_dataset(X, y.loc[X.index]).y.equals(X["a"])
+        as_dataset(X, y.to_numpy())
+
+    def test_other_labels(self):
+        y = pd.Series(np.arange(20.0), index=np.arange(20) + 7)
+        with pytest.raises(InvalidInputError, match=r"they have other labels: pass y\.loc"):
+            as_dataset(self.X, y)
+
+    def test_an_index_that_only_counts_says_nothing(self):
+        as_dataset(self.X.set_axis(list(self.NAMES)), pd.Series(np.arange(20.0)))
+        as_dataset(self.X, pd.Series(np.arange(20.0), index=list(self.NAMES)))
+
+    @pytest.mark.parametrize("name", ["sample_weight", "covariates"])
+    def test_weights_and_covariates(self, name):
+        X, y = self.shuffled()
+        with pytest.raises(InvalidInputError, match=f"indices of X and {name} differ"):
+            HSICLasso(1).fit(X, X["b"], **{name: np.abs(y)})
+
+    def test_samples_in_columns(self):
+        with pytest.raises(InvalidInputError, match=r"y has 3 values.*columns: pass X\.T"):
+            as_dataset(self.X, [1.0, 2.0, 3.0])
+
+    @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+    def test_a_target_by_its_name(self, make):
+        table = make({name: self.X[name].to_numpy() for name in self.X})
+        by_name = HSICLasso(1).fit(table, "c")
+        values = HSICLasso(1).fit(self.X[["a", "b"]], self.X["c"].to_numpy())
+        np.testing.assert_array_equal(by_name.relevance_, values.relevance_)
+        assert by_name.feature_names_in_.tolist() == ["a", "b"]
+        assert by_name.get_feature_names_out().size == 1
+        assert as_dataset(table, ["a", "c"]).source.n_features == 1
+        with pytest.raises(InvalidInputError, match="'d', the target, is not a column of X"):
+            HSICLasso(1).fit(table, "d")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "mat"])
+def test_files_of_arrays_have_their_target(tmp_path, suffix, rng):
+    X, y = rng.standard_normal((30, 3)), rng.standard_normal(30)
+    file = tmp_path / f"t.{suffix}"
+    np.savez(file, X=X, y=y) if suffix == "npz" else io.savemat(file, {"X": X, "y": y})
+    np.testing.assert_array_equal(
+        HSICLasso(1).fit(file).relevance_, HSICLasso(1).fit(X, y).relevance_
+    )

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from hsiclasso import InvalidInputError
 from hsiclasso.data import RowSubset, as_source, check_finite
+from hsiclasso.targets import Real
 
 VALUES = np.arange(24.0).reshape(6, 4) % 5
 
@@ -655,3 +656,14 @@ class TestRowSubset:
     def test_bad_rows(self, rows, message):
         with pytest.raises(InvalidInputError, match=message):
             RowSubset(as_source(VALUES), rows)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])
+def test_integers_that_numpy_does_not_have(dtype):
+    frame = pl.DataFrame({"a": [1, None, 3], "b": [0.5, 1.5, 2.5]}).cast({"a": dtype})
+    for table in (frame, frame.lazy()):
+        block = as_source(table).block(slice(0, 2))
+        np.testing.assert_array_equal(block, [[1, 0.5], [np.nan, 1.5], [3, 2.5]])
+    y = pl.Series(range(20)).cast(dtype)
+    for target in (y, y.to_frame()):
+        assert Real().prepare(target, 20).data.raw.tolist() == [list(range(20))]

@@ -130,13 +130,14 @@ def test_sum_stored_levels(n, v, share, seed):
             np.testing.assert_allclose(sums[j, level], expected, atol=1e-12)
 
 
-def centred_gram(z):
-    return oracles.centre(np.exp(-0.5 * np.subtract.outer(z, z) ** 2))
+def centred_gram(z, inverse=(1.0,)):
+    squares = np.subtract.outer(z, z) ** 2
+    return oracles.centre(np.mean([np.exp(-0.5 * one**2 * squares) for one in inverse], axis=0))
 
 
-def packed_twin(z):
+def packed_twin(z, inverse=(1.0,)):
     """The lower triangle of the centred Gram matrix, row by row."""
-    K = centred_gram(z)
+    K = centred_gram(z, inverse)
     scaled = np.where(np.eye(z.size, dtype=bool), K, np.sqrt(2) * K)
     return scaled[np.tril_indices(z.size)]
 
@@ -153,14 +154,19 @@ def test_shrunk_energies(c, size, width, seed):
     np.testing.assert_allclose(energy, expected, rtol=1e-9)
 
 
-@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 30.0, 1e3]))
-def test_pack(n, seed, spread):
+@given(
+    st.integers(1, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0, 30.0, 1e3]),
+    st.integers(1, 3),
+)  # fmt: skip
+def test_pack(n, seed, spread, n_widths):
+    inverse = np.array([[1.0, 2.0, 0.3], [1.0, 1.0, 1.0], [4.0, 0.5, 1.0]])[:, :n_widths].copy()
     block = spread * np.random.default_rng(seed).standard_normal((3, n))
     out, norm2 = np.empty((3, n * (n + 1) // 2)), np.empty(3)
-    pack(block, out, norm2)
-    for row, found, size in zip(block, out, norm2, strict=True):
-        np.testing.assert_allclose(found, packed_twin(row), rtol=0, atol=1e-14 * n)
-        np.testing.assert_allclose(size, np.sum(centred_gram(row) ** 2), rtol=1e-9, atol=1e-20)
+    pack(block, inverse, out, norm2)
+    for row, one, found, size in zip(block, inverse, out, norm2, strict=True):
+        np.testing.assert_allclose(found, packed_twin(row, one), rtol=0, atol=1e-14 * n)
+        norm = np.sum(centred_gram(row, one) ** 2)
+        np.testing.assert_allclose(size, norm, rtol=1e-9, atol=1e-20)
 
 
 @given(st.integers(2, 30), st.integers(0, 2**32 - 1))
@@ -172,7 +178,7 @@ def test_multiply_packed(n, seed):
     places = np.array([3, 0, 3])
     out = np.where(rng.random((4, 3)) < 0.3, -1.0, np.nan)
     known = out == -1
-    multiply_packed(block, held, places, out, norm2)
+    multiply_packed(block, np.ones((4, 1)), held, places, out, norm2)
     expected = [[np.sum(centred_gram(x) * centred_gram(cols[p])) for p in places] for x in block]
     np.testing.assert_allclose(out, np.where(known, -1.0, expected), rtol=1e-9, atol=1e-12)
     norms = [np.sum(centred_gram(x) ** 2) for x in block]

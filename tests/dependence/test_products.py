@@ -179,10 +179,10 @@ def test_only_plain_gaussian_features_are_packed(rng):
     X = rng.standard_normal((20, 3))
     assert can_be_packed(make_features(X), HSIC())
     assert can_be_packed(make_features(X, Gaussian("median")), NHSIC())
+    assert can_be_packed(make_features(X, Gaussian((0.5, "median"))), HSIC())
     odd = [
         make_features(X, Laplace()),
         make_features(X, (Gaussian(), Delta())),
-        make_features(X, Gaussian((0.5, 1.0))),
         make_features(X, Gaussian(expansion="cholesky")),
         make_features(X, samples=make_samples(rng, 20, "real")),
         make_features(X, samples=make_samples(rng, 20, "none", True)),
@@ -208,3 +208,13 @@ def test_scaled_columns_are_read_once(rng):
     np.testing.assert_array_equal(first[2].z, X[:, [1, 5]].T)
     (pair,) = make_features(X, Delta(), joint=True).scaled(np.array([1]))
     np.testing.assert_array_equal(pair.z, first[2].z)
+
+
+@pytest.mark.parametrize("measure", ["hsic", "nhsic"])
+def test_several_widths_are_packed_too(measure, rng, monkeypatch):
+    """The matrices themselves, and factors with a small error, say the same."""
+    X = rng.standard_t(3, (40, 6))
+    kernel = Gaussian((0.2, 1.0, "median"))
+    exact = redundancy(build(X, measure, kernel))
+    monkeypatch.setattr(packed, "_MOST_SAMPLES", 0)
+    np.testing.assert_allclose(exact, redundancy(build(X, measure, kernel)), rtol=1e-5, atol=1e-7)

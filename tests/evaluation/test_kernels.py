@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.evaluation import KernelLogisticRegression, KernelRidgeRegression
 from hsiclasso.evaluation.kernels import InputKernel, median_distance
 from tests.evaluation import oracle_evaluation as oracle
 
@@ -81,3 +82,22 @@ def test_precomputed_must_be_square_and_symmetric(rng):
         InputKernel("precomputed").learn(np.ones((4, 3)))
     with pytest.raises(InvalidInputError, match="not symmetric"):
         InputKernel("precomputed").learn(rng.standard_normal((4, 4)))
+
+
+@pytest.mark.parametrize("power", [-1000, -600, -20, 0, 20, 511, 1000])
+@pytest.mark.parametrize("model", [KernelRidgeRegression, KernelLogisticRegression])
+def test_the_scale_of_features_makes_no_difference(tables, power, model):
+    """Squares of huge values overflow, those of tiny ones vanish: neither happens here."""
+    X, _ = tables
+    y = (X[:, 0] > 0).astype(float)
+    expected = model().fit(X, y).predict(X)
+    assert np.unique(expected).size > 1
+    scale = np.ldexp(1.0, power)
+    np.testing.assert_array_equal(model().fit(scale * X, y).predict(scale * X), expected)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_features_of_such_a_scale_must_be_standardised(tables, scale):
+    X, _ = tables
+    with pytest.raises(InvalidInputError, match=r"values up to .*: pass standardise=True, or div"):
+        KernelRidgeRegression(standardise=False).fit(scale * X, X[:, 0])

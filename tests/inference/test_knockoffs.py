@@ -225,7 +225,7 @@ def test_warnings_say_when_knockoffs_cannot_help():
         ({"method": "sdp"}, "method='sdp' is unknown"),
         ({"normal_scores": "yes"}, "normal_scores='yes' must be True or False"),
         ({"n_draws": 0}, "n_draws=0 must be a whole number >= 1"),
-        ({"n_jobs": 0}, "n_jobs=0 leaves no process"),
+        ({"n_jobs": 0}, "n_jobs=0 must be a whole number"),
         ({"selector": HSICLasso(resources=Resources(checkpoint="c"))}, "has a checkpoint"),
         ({"random_state": "a"}, "random_state='a' is no source"),
         ({"selector": MRMR(2)}, "is no selector with a path: pass HSICLasso"),

@@ -74,10 +74,10 @@ def test_pivots_from_cells(kind, cells, rng, monkeypatch):
     weights = rng.random(z.size)
     monkeypatch.setattr(gaussian, "_MANY", 100)
     monkeypatch.setattr(gaussian, "_CELLS", cells)
-    rows, left_out = gaussian._cholesky(z, 1e-6 * z.size, weights)
+    rows, left_out = gaussian._cholesky(z, np.ones(1), 1e-6 * z.size, weights)
     rest = np.exp(-0.5 * np.square(z[:, None] - z)) - rows.T @ rows
     assert left_out <= 1e-6 * z.size
     assert np.diag(rest) @ weights == pytest.approx(left_out, rel=1e-3, abs=1e-9)
     assert np.diag(rest).min() > -1e-9
-    fewest, _, _ = gaussian._pivoted(z, 1e-6 * z.size, weights)
+    fewest, _, _ = gaussian._pivoted(z, np.ones(1), 1e-6 * z.size, weights)
     assert len(rows) <= 1.2 * len(fewest) + 1

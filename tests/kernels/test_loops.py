@@ -87,6 +87,19 @@ def test_gaussian_kernel(values, centre):
     np.testing.assert_allclose(out, np.exp(-0.5 * (z - centre) ** 2), rtol=1e-14, atol=1e-290)
 
 
+@given(st.lists(st.floats(-60, 60), min_size=1, max_size=30), st.floats(-60, 60))
+def test_mixed_kernel(values, centre):
+    z, inverse = np.array(values), np.array([0.5, 1.0, 4.0])
+    out = np.empty(z.size)
+    _loops.mixed_kernel(z, centre, inverse, out)
+    expected = np.exp(-0.5 * (inverse[:, None] * (z - centre)) ** 2).mean(axis=0)
+    np.testing.assert_allclose(out, expected, rtol=1e-14, atol=1e-290)
+    alone = np.empty(z.size)
+    _loops.mixed_kernel(z, centre, np.ones(1), out)
+    _loops.gaussian_kernel(z, centre, alone)
+    np.testing.assert_array_equal(out, alone)
+
+
 def test_sum_row(rng):
     row = rng.standard_normal(1000)
     assert _loops.sum_row(row) == pytest.approx(row.sum(), abs=1e-11)
@@ -123,13 +136,16 @@ def test_products_of_hermite_features(weighted, with_gram, rng):
             np.testing.assert_allclose(gram[c], phi @ phi.T, atol=1e-11)
 
 
-def test_the_compiled_cholesky_is_the_plain_one(rng):
+@pytest.mark.parametrize("widths", [(1.0,), (0.5, 1.0, 2.0)])
+def test_the_compiled_cholesky_is_the_plain_one(rng, widths):
     z, weights = 3 * rng.standard_normal(40), rng.random(40)
     rows, residual = np.empty((40, 40)), np.ones(40)
-    rank, left = _loops.gaussian_cholesky(z, weights, 1e-8, rows, residual, np.empty(40, int), 0)
+    inverse = 1 / np.array(widths)
+    known = rows, residual, np.empty(40, int), 0
+    rank, left = _loops.gaussian_cholesky(z, inverse, weights, 1e-8, *known)
 
     def row(pivot):
-        return np.exp(-0.5 * np.square(z - z[pivot]))
+        return np.mean([np.exp(-0.5 * np.square((z - z[pivot]) / w)) for w in widths], axis=0)
 
     expected, expected_left = pivoted_cholesky(np.ones(40), row, 1e-8, weights)
     assert rank == len(expected)

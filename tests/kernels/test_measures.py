@@ -34,7 +34,7 @@ def test_unknown_measures():
         as_measure("hsics")
 
 
-@pytest.mark.parametrize("epsilon", [0, -1e-3, np.nan, np.inf, "small", None, True])
+@pytest.mark.parametrize("epsilon", [0, -1e-3, 1e-17, 5e-8, np.nan, np.inf, "small", None, True])
 def test_epsilon_is_positive(epsilon):
     with pytest.raises(InvalidInputError, match=r"epsilon=.*positive finite .*1e-3 is the paper's"):
         NOCCO(epsilon).check()

@@ -650,3 +650,12 @@ def test_progress_and_what_the_result_tells(data):
     np.testing.assert_array_equal(told["scores"], search.scores_.scores)
     assert HSICLasso(1).fit(*data).result_.validation is None
     assert SizeScores((1,), np.array([[np.nan, 1.0]])).to_dict()["scores"] == [[None, 1.0]]
+
+
+def test_errors_of_a_part_say_so(data):
+    """Its rows and numbers are not those of the table that the user knows."""
+    X, _ = data
+    y, rows = np.arange(90) // 45, np.arange(90)
+    message = r"In the training part of a fold, 40 samples: y has only one"
+    with pytest.raises(InvalidInputError, match=message):
+        HSICLassoCV(sizes=[1], cv=[(rows[:40], rows[40:])]).fit(X, y)

@@ -265,7 +265,7 @@ class TestOptions:
         [
             (
                 {"epsilon": 0},
-                "epsilon=0, but functions need a finite regularisation of 1e-08 or more",
+                "epsilon=0, but functions need a finite regularisation of 1e-07 or more",
             ),
             ({"epsilon": 1e-12}, "epsilon=1e-12"),
             ({"epsilon": "much"}, "epsilon='much'"),

@@ -247,8 +247,10 @@ def test_labels_of_classes_do_not_matter(X):
     by_code = HSICLasso(3).fit(X, codes(X))
     by_name = HSICLasso(3).fit(X, np.array(["zebra", "ant", "mole"])[codes(X)])
     assert_same(by_code, by_name, rtol=1e-10)
-    numbers = np.array(["1.5", "2.5", "0.5"])[codes(X)]  # text, whatever it looks like
-    assert HSICLasso(2).fit(X, numbers).result_.method.target == "classes"
+    doses = np.array(["1.5", "2.5", "0.5"])[codes(X)]  # text is what its numbers are
+    assert HSICLasso(2).fit(X, doses).result_.method.target == "real"
+    category = HSICLasso(3).fit(X, pd.Categorical(doses))  # unless it is called a category
+    assert_same(by_code, category, rtol=1e-10)
 
 
 # ----------------------------------------------------------------------------- missing targets
@@ -321,7 +323,7 @@ BAD = {
     "none": ("auto", None, "y is None: pass one value per sample"),
     "too long": ("auto", list(range(49)), "y has 49 values and X has 48 samples"),
     "constant columns": ("auto", [[1, 2]] * N, "2 columns and none varies"),
-    "three dimensions": ("auto", np.ones((N, 2, 2)), "dim 3|1d array"),
+    "three dimensions": ("auto", np.ones((N, 2, 2)), "one or two dimensions"),
     "complex": ("auto", np.arange(N) * 1j, "Complex data not supported: y is complex"),
     "infinite": ("auto", [np.inf, *range(47)], "must be finite: drop such rows"),
     "text as reals": ("real", ["a", "b"] * 24, "needs a numeric y, but y holds text such as"),

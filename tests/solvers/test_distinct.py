@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hsiclasso import HSICLasso
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.solvers import ExplicitProblem, Penalty, Status, Stop, solve_path
+from hsiclasso.solvers import ExplicitProblem, Penalty, Status, Stop, homotopy, solve_path
 from hsiclasso.solvers.additive import solve_additive
 from hsiclasso.solvers.additive_units import Units
 from hsiclasso.solvers.distinct import Distinct, similarity_in
@@ -316,3 +317,19 @@ def test_a_state_can_be_returned_to():
 def test_a_feature_without_a_matrix_is_similar_to_none():
     problem = ExplicitProblem(np.diag([1.0, 0.0]), np.ones(2), 1.0)
     assert similarity_in(problem)(0, np.array([1, 0])).tolist() == [0.0, 1.0]
+
+
+def test_many_features_that_are_alike_are_refused_together(monkeypatch):
+    """Three samples make nearly all features alike: looking anew after each would be quadratic."""
+    rounds = []
+    look = homotopy._Homotopy._doubtful
+
+    def counted(self, *args):
+        rounds.append(args)
+        return look(self, *args)
+
+    monkeypatch.setattr(homotopy._Homotopy, "_doubtful", counted)
+    X = np.random.default_rng(0).standard_normal((3, 5000))
+    fitted = HSICLasso(2, n_jobs=1, solver="homotopy").fit(X, [0.0, 1.0, 5.0])
+    assert len(fitted.result_.features) == 2
+    assert len(rounds) < 100

@@ -39,7 +39,7 @@ FORMS = {
     "whole floats": ([1.0, 2.0, 1.0, 2.0, 2.0, 1.0], Classes),
     "text": (TEXT, Classes),
     "codes as text": (CODES.astype(str), Classes),
-    "numbers as text": (np.array([f"{value:.1f}" for value in REAL]), Classes),
+    "numbers as text": (np.array([f"{value:.1f}" for value in REAL]), Real),
     "objects": (np.array(["1", "2", "1", "2"], dtype=object), Classes),
     "pandas text": (pd.Series(TEXT, dtype="string"), Classes),
     "polars text": (pl.Series(TEXT), Classes),
@@ -60,7 +60,7 @@ FORMS = {
     "sparse labels": (sparse.csr_array(LABELS), Labels),
     "frame of labels": (pd.DataFrame(LABELS == 1), Labels),
     "columns of classes": (LEVELS[np.c_[CODES, MORE_CODES]], Classes),
-    "classes and numbers": (pd.DataFrame({"a": TEXT, "b": REAL}), Classes),
+    "classes and codes": (pd.DataFrame({"a": TEXT, "b": CODES}), Classes),
     "times and events": (structured(), Survival),
 }
 

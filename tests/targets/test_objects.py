@@ -62,6 +62,15 @@ def test_string_kernel_from_few_calls(measure, rng):
     assert len(counted.pairs) <= 17 * 200
 
 
+def test_a_function_must_be_symmetric(rng):
+    """Otherwise the answer would depend on the order of the rows."""
+    message = r"returned .* for items \d+ and \d+ and .*: pass lambda a, b: \(f\(a, b\)"
+    for function in (lambda a, b: a - b, lambda a, b: float(a < b), lambda a, b: a * b + 0.01 * a):
+        with pytest.raises(InvalidInputError, match=message):
+            Objects(function).prepare(rng.standard_normal(90).tolist(), 90)
+    Objects(lambda a, b: a * b + 1e-9 * a).prepare([1.0, 2.0, 5.0], 3)  # rounding
+
+
 @settings(max_examples=25)
 @given(items=st.lists(st.text("ab", max_size=8), min_size=3, max_size=25))
 def test_any_strings(items):

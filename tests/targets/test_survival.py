@@ -204,7 +204,10 @@ BAD = {
         r"y has the fields a, b, c, but survival needs two: a time and an event",
     ),
     "one column": (np.arange(48), r"y has shape \(48,\).*two columns, time and event"),
-    "text": ([["a", "b"]] * 48, "not numbers: pass numbers as times, and 0 and 1"),
+    "text": (
+        [["a", "b"]] * 48,
+        "not numbers: pass the time from the start to the event",
+    ),
     "negative": ([[-1, 1], [2, 0]] * 24, "y has the time -1.0, but times .* finite numbers >= 0"),
     "infinite": ([[np.inf, 1], [2, 0]] * 24, "y has the time inf"),
     "events of two": ([[1, 2], [2, 0]] * 24, "y has the event 2.0, but .*pass time first"),

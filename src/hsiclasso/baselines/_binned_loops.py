@@ -11,6 +11,7 @@ from hsiclasso._compile import compiled
 from hsiclasso._types import FloatArray, IntArray
 
 __all__ = [
+    "additive_logs",
     "count_information",
     "cut",
     "few_levels",
@@ -75,41 +76,72 @@ def cut(
 
 
 @compiled
+def additive_logs(logs: FloatArray, high: float, low: float, out: FloatArray) -> None:
+    """Write c log c to `out` (2, n + 1) as two parts, multiples of 1/high and 1/low.
+
+    The parts of log(ab) are exactly those of log(a) plus those of log(b): only the logarithms of
+    primes, taken from `logs` (n + 1,), are rounded.
+    """
+    n = logs.size - 1
+    out[:] = 0.0
+    for prime in range(2, n + 1):
+        if out[0, prime] > 0:  # a smaller number divides it
+            continue
+        first = np.rint(logs[prime] * high) / high
+        second = np.rint((logs[prime] - first) * low) / low
+        power = prime
+        while power <= n:
+            for multiple in range(power, n + 1, power):
+                out[0, multiple] += first
+                out[1, multiple] += second
+            power *= prime
+    for count in range(n + 1):
+        out[0, count] *= count
+        out[1, count] *= count
+
+
+@compiled
 def sum_logs(codes: CodeArray, sizes: IntArray, logs: FloatArray, out: FloatArray) -> None:
-    """Sum c log c over the counts c of the states of each column of `codes` (k, n)."""
+    """Sum c log c over the counts c of the states of each column of `codes` (k, n), in two parts.
+
+    `logs` (2, n + 1) is what `additive_logs` writes; `out` has shape (k, 2).
+    """
     for k in range(codes.shape[0]):
         counts = np.zeros(sizes[k], dtype=np.int64)
         for code in codes[k]:
             counts[code] += 1
         out[k] = 0.0
         for count in counts:
-            out[k] += logs[count]
+            out[k, 0] += logs[0, count]
+            out[k, 1] += logs[1, count]
 
 
 @compiled
-def _information(counts: CountArray, own: float, other: float, logs: FloatArray) -> Any:
-    """Mutual information from a table of counts (s, t), and c log c of all c up to n.
+def _information(counts: CountArray, own: FloatArray, other: FloatArray, logs: FloatArray) -> Any:
+    """Mutual information from a table of counts (s, t), and c log c of all c up to n, in two parts.
 
-    `own` and `other` are the sums of c log c over the states of either column.
+    `own` and `other` are the sums of c log c over the states of either column. All sums are exact.
     """
-    if min(counts.shape) < 2:  # exactly 0, where sums would leave rounding errors
+    if min(counts.shape) < 2:  # exactly 0, whatever the counts
         return 0.0
-    n = logs.size - 1
-    total = 0.0
+    n = logs.shape[1] - 1
+    high, low = logs[0, n] - own[0] - other[0], logs[1, n] - own[1] - other[1]
     for a in range(counts.shape[0]):
         for b in range(counts.shape[1]):
-            total += logs[np.int64(counts[a, b])]
-    return max(total + logs[n] - own - other, 0.0) / n
+            count = np.int64(counts[a, b])
+            high += logs[0, count]
+            low += logs[1, count]
+    return max(high + low, 0.0) / n
 
 
 @compiled
 def count_information(
     codes: CodeArray, sizes: IntArray, own: FloatArray, rows: IntArray, other: CodeArray,
-    other_size: int, other_own: float, logs: FloatArray, out: FloatArray,
+    other_size: int, other_own: FloatArray, logs: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Mutual information of some columns of `codes` (d, n) with one other, by counting.
 
-    `own` (d,) and `other_own` are their sums of c log c.
+    `own` (d, 2) and `other_own` (2,) are their sums of c log c.
     """
     n = other.size
     for j, k in enumerate(rows):

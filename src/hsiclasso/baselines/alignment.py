@@ -47,11 +47,11 @@ kernel : str, Kernel or mapping, default="auto"
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         The weights, scaled to Euclidean norm 1.
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         The weights as they are: the least-squares solution a; with ``"align"`` the alignments.
-    alignment_ : ndarray of shape (n_features_in_,)
+    alignment_ : ndarray of shape (n_features,)
         Alignment of every column by itself; it ranks columns of equal weight.
     certificate_ : Certificate or None
         Optimality of the least-squares solution; None with ``"align"``.

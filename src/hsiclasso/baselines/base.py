@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 
 from hsiclasso._blas import single_threaded_blas
-from hsiclasso._checks import check_count
+from hsiclasso._checks import check_count, check_jobs
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.baselines.job import Choice, Job, Report, Traits
 from hsiclasso.baselines.result import RankedFeature, RankingResult
@@ -61,14 +61,14 @@ n_jobs : int, default=-1
         "fitted": """\
 selected_ : ndarray of int
         Selected columns, best first.
-    ranking_ : ndarray of int of shape (n_features_in_,)
+    ranking_ : ndarray of int of shape (n_features,)
         Rank of every column; 1 is best.
     result_ : RankingResult
         Selected features by name.
     n_features_in_, feature_names_in_
         As in scikit-learn.""",
         "relevance_": """\
-relevance_ : ndarray of shape (n_features_in_,)
+relevance_ : ndarray of shape (n_features,)
         Dependence of every feature on the target.""",
     }
 
@@ -112,8 +112,7 @@ relevance_ : ndarray of shape (n_features_in_,)
     def _fit(self, X: Any, y: Any, report: Report) -> Self:
         check_count("n_features_to_select", self.n_features_to_select, least=1)
         n_jobs = getattr(self, "n_jobs", 1)
-        if n_jobs == 0:
-            raise InvalidInputError("n_jobs=0 leaves no thread: pass 1 or more, or -1 for all.")
+        check_jobs(n_jobs)
         self._check()
         kind = self._checked_target()
         data = as_dataset(X, y)

@@ -5,8 +5,10 @@ With :math:`c_{ab}` the number of samples in state a of one column and b of the 
 .. math:: I = \log n + \frac1n\Big(\sum_{ab} f(c_{ab}) - \sum_a f(c_a) - \sum_b f(c_b)\Big),
           \qquad f(c) = c \log c
 
-in nats. Counts are whole numbers: f is a table. For one column against all, pairs of states are
-counted. For many against many, counts are products of zeros and ones, exact in single precision.
+in nats. Counts are whole numbers: f is a table. Its values are rounded so that their sums are exact
+and f(ab) = a f(b) + b f(a): columns of equal information tie on every machine. For one column
+against all, pairs of states are counted. For many against many, counts are products of zeros and
+ones, exact in single precision.
 """
 
 from __future__ import annotations
@@ -120,12 +122,9 @@ class BinnedInformation:
     """
 
     def __init__(self, features: States, target: States, n_threads: int) -> None:
-        n = features.codes.shape[1]
-        counts = np.arange(n + 1, dtype=np.float64)
-        counts[0] = 1.0
         self._features = features
         self._n_threads = n_threads
-        self._logs = np.arange(n + 1) * np.log(counts)  # c log c
+        self._logs = _exact_logs(features.codes.shape[1])
         self._own = self._sum_logs(features)
         everything = np.arange(len(features.codes))
         self.relevance = self._count(everything, target).mean(axis=1)
@@ -143,7 +142,7 @@ class BinnedInformation:
         """Sum c log c over the states of each column."""
         from hsiclasso.baselines._binned_loops import sum_logs
 
-        out = np.empty(len(states.codes))
+        out = np.empty((len(states.codes), 2))
         sum_logs(states.codes, states.sizes, self._logs, out)
         return out
 
@@ -184,6 +183,19 @@ class BinnedInformation:
 
         for_parts(fill, rows.size, step, self._n_threads)
         return out
+
+
+def _exact_logs(n: int) -> FloatArray:
+    """Return c log c for counts c up to n as two parts (2, n + 1), whose sums are exact."""
+    from hsiclasso.baselines._binned_loops import additive_logs
+
+    counts = np.maximum(np.arange(n + 1, dtype=np.float64), 1.0)
+    # sums are within 2 n log n; of what the first part leaves out, within 2 n log2(n) / 2**bits
+    bits = 51 - int(np.ceil(np.log2(2 * n * np.log(n) + 1)))
+    more = 51 + bits - int(np.ceil(np.log2(2 * n * np.log2(n) + 1)))
+    out = np.empty((2, n + 1))
+    additive_logs(np.log(counts), 2.0**bits, 2.0**more, out)
+    return out
 
 
 def _table_states(job: Job, options: MeasureOptions) -> States:

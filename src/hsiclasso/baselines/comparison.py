@@ -20,7 +20,7 @@ from hsiclasso.baselines.job import Report
 from hsiclasso.baselines.registry import METHODS, traits_of
 from hsiclasso.baselines.result import Plain
 from hsiclasso.data import Source, as_dataset, is_container
-from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError
+from hsiclasso.errors import ConstantFeatureWarning, InvalidInputError, SuspectColumnWarning
 from hsiclasso.selectors.columns import close_matches
 
 __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
@@ -29,6 +29,8 @@ __all__ = ["RECORD_FIELDS", "Comparison", "Outcome", "compare"]
 RECORD_FIELDS = ("method", "rank", "name", "index", "score")
 #: Stands for 0 in a denominator.
 _TINY = float(np.finfo(np.float64).tiny)
+#: Warnings about the table, whatever the method.
+_OF_TABLE = (ConstantFeatureWarning, SuspectColumnWarning)
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,8 @@ def compare(
     if cv is not None:
         target = options.get("target", "auto")
         folds = Folds.of(source, data.y, target, cv=cv, estimator=estimator)
-    table = _Table(source, X if is_container(X) else source, data.y, given, covariates, folds)
+    whole = is_container(X) and not data.target  # a column that is the target is no feature
+    table = _Table(source, X if whole else source, data.y, given, covariates, folds)
     outcomes = []
     for step, (name, method) in enumerate(chosen.items()):
         tell("methods", step, len(chosen))
@@ -336,7 +339,7 @@ def _named_warnings(title: str) -> Iterator[None]:
         yield
     for warning in caught:
         text, kind = str(warning.message), warning.category
-        plain = title in text or issubclass(kind, ConstantFeatureWarning)
+        plain = title in text or issubclass(kind, _OF_TABLE)
         warnings.warn(text if plain else f"{title}: {text}", kind, stacklevel=5)
 
 

@@ -101,7 +101,7 @@ class ForwardSelection(Baseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Value of the criterion: for a selected feature when it was chosen, for the others at the
         end. Features outside of the pool have lower ones, by their HSIC.
     explained_ : ndarray of shape (n_selected,)

@@ -53,9 +53,9 @@ class FVM(QuadraticBaseline):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features_in_,)
+    coef_ : ndarray of shape (n_features,)
         The weights a, of either sign.
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Their absolute values; features of equal score are ranked by relevance.
     %(relevance_)s
     alpha_ : float

@@ -70,7 +70,7 @@ class GreedyHSIC(Baseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         What a feature adds to HSIC: the HSIC of the subset with it, less that without it, at the
         step that added or dropped it. A feature never added is scored as if the next step added
         it. A score is capped by the scores of features ranked higher.

@@ -83,10 +83,10 @@ class HSFS(Baseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Largest absolute weight of each column, :math:`\max_i |W_{ij}|`; columns without weight
         are ranked by :math:`\sum_i |\partial \mathrm{HSIC} / \partial W_{ij}|`.
-    components_ : ndarray of shape (q, n_features_in_)
+    components_ : ndarray of shape (q, n_features)
         W, for standardised columns. The kernel does not know the sign of a row; the largest
         entry of each is positive.
     alpha_ : float

@@ -60,14 +60,14 @@ class InstanceWiseLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Coefficient of each sample of the fit.
     support_ : ndarray of int
         Samples that are kept: those with a coefficient.
-    support_vectors_ : ndarray of shape (n_support, n_features_in_)
+    support_vectors_ : ndarray of shape (n_support, n_features)
         Their standardised features.
     intercept_ : float
     alpha_ : float
         Penalty.
     width_ : float
         Width of the kernel.
-    mean_, scale_ : ndarray of shape (n_features_in_,)
+    mean_, scale_ : ndarray of shape (n_features,)
         Mean and standard deviation of the features; a constant feature has the deviation 1.
     n_features_in_ : int
     n_iter_ : int

@@ -84,10 +84,10 @@ class LassoPath(Baseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Absolute coefficient, or norm of the coefficients for several outputs; features without
         any are ranked by their covariance with the target.
-    coef_ : ndarray of shape (n_features_in_,) or (n_outputs, n_features_in_)
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
         Coefficients of the standardised columns.
     alpha_ : float
         Penalty of the solution.

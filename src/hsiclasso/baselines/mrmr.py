@@ -51,7 +51,7 @@ class MRMR(MeasuredBaseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Value of the criterion: for a selected feature when it was chosen, for the others at the
         end.
     %(relevance_)s

@@ -70,7 +70,7 @@ class QPFS(QuadraticBaseline):
 
     Attributes
     ----------
-    coef_, scores_ : ndarray of shape (n_features_in_,)
+    coef_, scores_ : ndarray of shape (n_features,)
         The weights :math:`\theta`; features of equal weight are ranked by relevance.
     %(relevance_)s
     gamma_ : float

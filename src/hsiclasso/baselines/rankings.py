@@ -44,7 +44,7 @@ class HSICRanking(Baseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Dependence of every feature on the target.
     %(fitted)s
 
@@ -94,7 +94,7 @@ class MIRanking(MeasuredBaseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         Mutual information of every feature with the target, in nats.
     %(fitted)s
 

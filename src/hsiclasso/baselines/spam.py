@@ -118,7 +118,7 @@ class SpAM(Baseline):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_ : ndarray of shape (n_features,)
         :math:`\|f_j\|/\sqrt n`; features without a function are ranked by :math:`s_j =
         \|S_j r\|/\sqrt n` with the residual r.
     functions_ : ndarray of shape (n, n_samples)

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from hsiclasso import __version__
+from hsiclasso._display import printable
+from hsiclasso.cli import INTERRUPTED, was_interrupted
 from hsiclasso.cli.compare import compare
 from hsiclasso.cli.completion import completion
 from hsiclasso.cli.demo import demo
@@ -19,9 +21,6 @@ from hsiclasso.cli.words import in_options
 from hsiclasso.errors import ChunkFailedError, InvalidInputError, MissingExtraError
 
 __all__ = ["app"]
-
-#: What a shell reports for a process stopped by Ctrl-C.
-_INTERRUPTED = 130
 
 
 class _Failure(click.ClickException):
@@ -35,21 +34,30 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            return self._explained(ctx)
+        except KeyboardInterrupt:
+            pass
+        except Exception:
+            if not was_interrupted():
+                raise
+        click.echo("Interrupted", err=True)
+        ctx.exit(INTERRUPTED)
+
+    def _explained(self, ctx: click.Context) -> Any:
+        """Run a command; an error that is expected becomes a sentence."""
+        try:
             return super().invoke(ctx)
         except InvalidInputError as error:
             command = self.commands[ctx.invoked_subcommand or ""]
             options = {option for param in command.params for option in param.opts}
-            raise _Failure(in_options(str(error), options)) from error
+            raise _Failure(printable(in_options(str(error), options))) from error
         except (MissingExtraError, ChunkFailedError, OSError) as error:
             if getattr(error, "errno", None) == errno.EPIPE:
                 raise  # the reader of a pipe closed it: click ends quietly
             words = str(error)
             if isinstance(error, OSError) and error.filename and error.strerror:
                 words = f"{error.filename}: {error.strerror}."
-            raise _Failure(words) from error
-        except KeyboardInterrupt:
-            click.echo("Interrupted", err=True)
-            ctx.exit(_INTERRUPTED)
+            raise _Failure(printable(words)) from error
 
 
 #: The mark in front keeps click from filling the lines.

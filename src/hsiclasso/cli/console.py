@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from hsiclasso._display import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -26,10 +28,10 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 def plain(words: str, style: str = "") -> Text:
-    """Return words as they are: brackets in them are no markup."""
+    """Return words as they are: brackets in them are no markup, and escapes are shown."""
     from rich.text import Text
 
-    return Text(words, style)
+    return Text(printable(words), style)
 
 
 def show(console: Console, part: Any) -> None:

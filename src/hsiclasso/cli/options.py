@@ -73,7 +73,8 @@ _TRANSFORM_OF_TEST = _target(
 _TARGET = (
     _target(
         "-t", "--target", multiple=True, metavar="NAME",
-        help="Column to explain; repeatable: several outputs or labels.",
+        help="Column to explain; repeatable: several outputs or labels. For .npz, .mat and .h5 the "
+        "array y by default.",
     ),
     _target(
         "--target-file", type=_FILE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
+from hsiclasso._display import as_cell, printable
 from hsiclasso.cli.config import as_toml
 from hsiclasso.cli.console import make_console, show
 from hsiclasso.cli.terminal import clean_warnings
@@ -113,29 +113,23 @@ class Output:
             show(console, part)
         for path in (self.out, self.plot, self.report, self.config):
             if path is not None and not self.quiet:
-                click.echo(f"Written: {path}")
+                click.echo(f"Written: {printable(str(path))}")
 
 
 def _check_file(option: str, file: Path, suffixes: Sequence[str], read: Sequence[Path]) -> None:
     """Raise if the file of an option cannot be written."""
-    within = f"lies in the folder {file.parent}, which"
-    problems = (
-        (
-            file.suffix.lower() not in suffixes,
-            f"has the suffix {file.suffix!r}, and the suffix tells the format: use one of "
-            f"{', '.join(suffixes)}.",
-        ),
-        (file.is_dir(), "is a folder: give the name of a file."),
-        (not file.parent.is_dir(), f"{within} does not exist: create it first."),
-        (not os.access(file.parent, os.W_OK), f"{within} cannot be written to: choose another."),
-        (
-            file.exists() and any(data.exists() and file.samefile(data) for data in read),
-            "is a file with the data and would overwrite it: choose another.",
-        ),
-    )
-    for found, problem in problems:
-        if found:
-            raise InvalidInputError(f"{option} {file} {problem}")
+    from hsiclasso.data.atomic import check_writable
+
+    if file.suffix.lower() not in suffixes:
+        raise InvalidInputError(
+            f"{option} {file} has the suffix {file.suffix!r}, and the suffix tells the format: use "
+            f"one of {', '.join(suffixes)}."
+        )
+    check_writable(file, option)
+    if file.exists() and any(data.exists() and file.samefile(data) for data in read):
+        raise InvalidInputError(
+            f"{option} {file} is a file with the data and would overwrite it: choose another."
+        )
 
 
 def _writer_of(file: Path) -> Any:
@@ -161,11 +155,12 @@ def _write(result: Result, fields: Sequence[str], file: Path) -> None:
         elif suffix == ".xlsx":
             _write_excel(package, result.to_rows(), fields, part)
         else:
-            with part.open("w", newline="", encoding="utf-8") as stream:
+            with part.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
                 delimiter = "," if suffix == ".csv" else "\t"
                 writer = csv.DictWriter(stream, fields, delimiter=delimiter, lineterminator="\n")
                 writer.writeheader()
-                writer.writerows(result.to_rows())
+                for row in result.to_rows():
+                    writer.writerow({name: as_cell(value) for name, value in row.items()})
 
 
 def _write_parquet(rows: list[dict[str, Any]], fields: Sequence[str], file: Path) -> None:

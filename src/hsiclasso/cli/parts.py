@@ -144,7 +144,7 @@ def _job(folder: Path) -> tuple[Path, int, dict[str, Any]]:
     file = folder / _JOB
     try:
         job = json.loads(file.read_text())
-        chosen, table, parts = job["chosen"], Path(job["file"]), int(job["parts"])
+        chosen, table, parts = dict(job["chosen"]), Path(job["file"]), int(job["parts"])
     except FileNotFoundError:
         raise InvalidInputError(
             f"{folder} has no job: make one with hsiclasso split FILE {folder} --parts NUMBER."

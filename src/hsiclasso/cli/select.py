@@ -58,8 +58,10 @@ def select(
 ) -> None:  # fmt: skip
     """Select the features of FILE that the target depends on.
 
-    FILE is .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column names;
-    .parquet, .feather or .arrow; .npz, .mat, .h5 or .zarr with arrays X, y and, optionally,
+    FILE is a table as CSV or TSV, Parquet, Arrow, NumPy, MATLAB, HDF5 or Zarr; AnnData; or PLINK.
+
+    Its suffix tells: .csv, .tsv or .txt (tabs), each also with .gz or .zst, with a line of column
+    names; .parquet, .feather or .arrow; .npz, .mat, .h5 or .zarr with arrays X, y and, optionally,
     feature_names; .npy; .h5ad or .zarr of AnnData, with target and covariates in obs; or .bed with
     .bim and .fam beside it, whose target is phenotype. FILE.h5:/path/to/X names an array; - is
     standard input. Columns are numbers, true and false, or text; cells that are empty, NA, NaN or

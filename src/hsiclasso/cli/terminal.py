@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import click
+
 from hsiclasso.cli.console import make_console, plain, show
 from hsiclasso.cli.tables import VOTED, names_within
 from hsiclasso.cli.words import in_options
@@ -164,8 +166,16 @@ def clean_warnings() -> Iterator[None]:
             yield
         finally:
             console = make_console(stderr=True)
-            for message in dict.fromkeys(in_options(str(one.message), ()) for one in caught):
+            options = _options()
+            for message in dict.fromkeys(in_options(str(one.message), options) for one in caught):
                 show(console, plain(f"Warning: {message}", style="yellow"))
+
+
+def _options() -> set[str]:
+    """Options of the command that is running."""
+    context = click.get_current_context(silent=True)
+    params = [] if context is None else context.command.params
+    return {option for param in params for option in param.opts}
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from hsiclasso.compat.errors import BlocksWarning
 from hsiclasso.compat.kernels import OneScaleGaussian, SubtractedCovariates
 from hsiclasso.compat.tables import Table
 from hsiclasso.data import Source
+from hsiclasso.data.atomic import replacing
 from hsiclasso.dependence import Problem, relate
 from hsiclasso.errors import FewerFeaturesWarning, InvalidInputError
 from hsiclasso.kernels import Delta
@@ -234,7 +235,7 @@ def compared(source: Source, kernel: str) -> Problem:
 def write_similarities(table: Table, filename: str) -> None:
     """Write the similarities of all features as CSV, a few rows at a time."""
     problem, everything = compared(table.source, "auto"), np.arange(table.source.n_features)
-    with single_threaded_blas(), open(filename, "w", encoding="utf-8") as file:
+    with single_threaded_blas(), replacing(filename) as part, part.open("w") as file:
         for start in range(0, everything.size, _ROWS):
             some = everything[start : start + _ROWS]
             np.savetxt(file, similarity_rows(problem, some, everything), "%.7f", ",")

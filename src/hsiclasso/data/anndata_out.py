@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from hsiclasso.errors import require
 __all__ = ["annotated_copy", "gene_names"]
 
 Array = np.ndarray[Any, Any]
+
+#: Bytes that an object of a file takes at most beside its values, and a text beside its letters;
+#: and bytes that are written at once.
+_OBJECT, _TEXT, _STEP = 4096, 64, 1 << 20
 
 
 def gene_names(path: str | os.PathLike[str]) -> list[str]:
@@ -46,6 +51,7 @@ def annotated_copy(
     h5py = require("h5py", "hdf5")
     with replacing(out) as part:
         shutil.copyfile(path, part)
+        _make_room(part, _size([columns, summary]) + _var_size(h5py, part))
         with h5py.File(part, "r+") as file:
             if is_group(file["var"]):
                 _add_columns(file["var"], columns)
@@ -54,6 +60,36 @@ def annotated_copy(
             uns = file.require_group("uns")
             for name, entry in summary.items():
                 _write(uns, name, entry)
+
+
+def _make_room(file: Path, size: int) -> None:
+    """Take the disk space that HDF5 will need: if it finds a disk full, the process may crash.
+
+    HDF5 gives back what it does not need.
+    """
+    with file.open("r+b", buffering=0) as stream:
+        stream.seek(0, os.SEEK_END)
+        while size > 0:
+            size -= stream.write(bytes(min(size, _STEP))) or 0
+        os.fsync(stream.fileno())
+
+
+def _size(value: Any) -> int:
+    """Return more bytes than a value, or what is in it, takes in a file."""
+    if isinstance(value, Mapping | list):
+        parts = value.values() if isinstance(value, Mapping) else value
+        return _OBJECT + sum(map(_size, parts))
+    array = np.asarray(value)
+    if array.dtype.kind in "OU":
+        return _OBJECT + sum(_TEXT + 4 * len(str(text)) for text in array.ravel())
+    return _OBJECT + array.nbytes
+
+
+def _var_size(h5py: Any, file: Path) -> int:
+    """Return the size of `var` if that is an array of records, which is written anew."""
+    with h5py.File(file, "r") as opened:
+        var = opened["var"]
+        return 0 if is_group(var) else 2 * int(var.size * var.dtype.itemsize)
 
 
 def _add_columns(frame: Any, columns: Mapping[str, Array]) -> None:

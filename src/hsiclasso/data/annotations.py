@@ -10,7 +10,7 @@ import numpy as np
 
 from hsiclasso._types import IntArray
 
-__all__ = ["Annotations", "RankedLabels", "as_labels", "rows_of"]
+__all__ = ["Annotations", "GivenLabels", "RankedLabels", "as_labels", "rows_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -91,6 +91,10 @@ class RankedLabels(Array):
         return np.array([places.get(label, np.nan) for label in self.tolist()])
 
 
+class GivenLabels(Array):
+    """An array of labels that a user or a file calls so: numbers among them are names."""
+
+
 def as_labels(codes: Array, labels: Sequence[Any], *, ordered: bool = False) -> Array:
     """Return the text of labels that are given by codes; negative codes are missing.
 
@@ -102,7 +106,7 @@ def as_labels(codes: Array, labels: Sequence[Any], *, ordered: bool = False) -> 
     texts = [str(label) for label in labels]
     known = np.array([*texts, None], dtype=object)
     found = known[np.where(codes < 0, len(texts), codes).astype(np.int64)]
-    return RankedLabels(found, texts) if ordered else found
+    return RankedLabels(found, texts) if ordered else found.view(GivenLabels)
 
 
 def rows_of(notes: Mapping[str, Array], rows: IntArray) -> Annotations:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from functools import cache
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Kind, ListedSource, Source, as_positions
+from hsiclasso.data.base import Kind, ListedSource, Source, as_positions, enumerated
 from hsiclasso.data.cells import CodedTable
 from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
 from hsiclasso.data.fingerprint import hash_of
@@ -96,10 +97,13 @@ class ArrowSource(ListedSource):
             if len(set(names)) < len(names):
                 lay_out(columns.where, all_names, Roles())  # says which name occurs twice
         types = dict(zip(all_names, all_types, strict=True))
-        kind_of = _Kinds()
+        kind_of = cache(_kind_of)
         self._from = columns
         self._names: list[str] = list(names)
-        self._own = [kind_of(name, types[name]) for name in self._names]
+        found = {name: kind_of(types[name]) for name in self._names}
+        if bad := [name for name, own in found.items() if own is None]:
+            _refuse(bad, types)
+        self._own = [own for name in self._names if (own := found[name]) is not None]
         self._category = frozenset(
             name
             for name, (kind, _) in zip(self._names, self._own, strict=True)
@@ -276,17 +280,8 @@ class _Codes(CodedTable):
         return {column: self.labels[k] for k, column in enumerate(columns)}
 
 
-class _Kinds(dict[Any, tuple[Kind, np.dtype[Any]]]):
-    """Kinds and dtypes of Arrow types, each found once."""
-
-    def __call__(self, name: str, kind: Any) -> tuple[Kind, np.dtype[Any]]:
-        """Return the kind of a column, and the dtype of its numbers."""
-        if kind not in self:
-            self[kind] = _kind_of(name, kind)
-        return self[kind]
-
-
-def _kind_of(name: str, kind: Any) -> tuple[Kind, np.dtype[Any]]:
+def _kind_of(kind: Any) -> tuple[Kind, np.dtype[Any]] | None:
+    """Return the kind of columns of an Arrow type, and the dtype of their numbers."""
     types = require("pyarrow", "parquet").types
     as_float = np.dtype(np.float64)
     if types.is_boolean(kind):
@@ -302,9 +297,17 @@ def _kind_of(name: str, kind: Any) -> tuple[Kind, np.dtype[Any]]:
         for test in ("is_string", "is_large_string", "is_string_view")
     ):
         return "text", as_float
+    return None
+
+
+def _refuse(names: Sequence[str], types: Mapping[str, Any]) -> NoReturn:
+    """Raise for columns whose type is not supported."""
+    name, *others = names
+    more = f"; likewise {enumerated(list(map(repr, others)))}" if others else ""
     raise InvalidInputError(
-        f"column {name!r} is of type {kind}, but columns must be numbers, booleans or text: leave "
-        f"it out with {drop_option(name)}, or convert it."
+        f"column {name!r} is of type {types[name]}{more}, but columns must be numbers, booleans or "
+        f"text: leave {'them' if others else 'it'} out with {drop_option(name)}, or convert "
+        f"{'them' if others else 'it'}, dates to days since some day for example."
     )
 
 

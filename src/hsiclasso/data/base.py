@@ -29,6 +29,7 @@ __all__ = [
     "adjacent",
     "as_positions",
     "cut",
+    "enumerated",
     "repeated",
 ]
 
@@ -345,6 +346,18 @@ def repeated(names: Sequence[Hashable]) -> list[str]:
     if len(set(names)) == len(names):
         return []
     return [str(name) for name, count in Counter(names).items() if count > 1]
+
+
+def enumerated(names: Sequence[str], most: int = 10) -> str:
+    """Join names, the first few of many.
+
+    Examples
+    --------
+    >>> enumerated(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def cut(n_columns: int, width: int) -> list[slice]:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hsiclasso.data.annotations import GivenLabels
 from hsiclasso.data.base import Kind
 from hsiclasso.errors import InvalidInputError
 
@@ -54,7 +55,8 @@ class CodedTable:
         if kind in ("number", "bool") or column in self.ordered:
             return cells
         labels = np.array([*self.labels[column], None], dtype=object)
-        return labels[np.where(np.isnan(cells), len(labels) - 1, cells).astype(np.int64)]
+        found = labels[np.where(np.isnan(cells), len(labels) - 1, cells).astype(np.int64)]
+        return found.view(GivenLabels) if kind == "category" else found
 
     def settle(
         self,

@@ -19,6 +19,7 @@ from hsiclasso.data.base import Source
 from hsiclasso.data.sources import SparseSource, check_numbers
 from hsiclasso.data.sparse_store import StoredSparse
 from hsiclasso.data.stored import whole_chunks
+from hsiclasso.data.structure import check_sparse
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["SparseBlocks", "SparseDaskSource"]
@@ -55,7 +56,8 @@ class SparseBlocks:
         """Compute an array as a CSC array, in this thread if a worker of Dask asks for it."""
         from hsiclasso.data.dask import in_task
 
-        return sparse.csc_array(array.compute(scheduler="sync" if in_task() else self.client))
+        made = array.compute(scheduler="sync" if in_task() else self.client)
+        return sparse.csc_array(check_sparse("a block of X (a Dask array)", made))
 
 
 class SparseDaskSource(StoredSparse):

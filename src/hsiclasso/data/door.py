@@ -15,13 +15,16 @@ from hsiclasso.data.arrow import ArrowSource, TableColumns, is_arrow
 from hsiclasso.data.base import Source
 from hsiclasso.data.dask import is_dask, open_dask
 from hsiclasso.data.dataset import Dataset, assemble
+from hsiclasso.data.guards import check_columns
 from hsiclasso.data.layout import Roles
 from hsiclasso.data.lazy import LazyFrameSource, is_lazy_frame
+from hsiclasso.data.reading import package_of
 from hsiclasso.data.sources import ArraySource, FrameSource, SparseSource
 from hsiclasso.data.stored import StoredArray, is_stored_array
+from hsiclasso.data.structure import unmasked
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["as_dataset", "as_source", "is_container"]
+__all__ = ["as_dataset", "as_source", "check_rows", "is_container"]
 
 
 def as_dataset(X: Any, y: Any = None) -> Dataset:
@@ -32,7 +35,8 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
     X : table, path-like or Dataset
         Anything that `as_source` takes, or what `read_table` returns.
     y : str, sequence of str or array-like
-        The target, one entry per sample; by default that of a dataset. For files and for
+        The target, one entry per sample; by default that of a dataset, or the array ``y`` of a
+        file of arrays. For files, frames and
         containers that describe their samples, also the name of a column or annotation, or a list
         of such names.
 
@@ -50,19 +54,86 @@ def as_dataset(X: Any, y: Any = None) -> Dataset:
             return replace(assemble("X", X.source, Roles(names)), weights=X.weights)
         return replace(X, y=y, target=())
     if is_path(X):
-        from hsiclasso.data.files import read_table
+        from hsiclasso.data.files import own_target, read_table
 
-        data = read_table(X, names or ())
+        if y is None:
+            names = own_target(X)
+        data = read_table(X, names)
         return data if names else replace(data, y=y)
     source = as_source(X)
-    if names and (isinstance(y, str) or source.annotations.keys() >= set(names)):
-        if not source.annotations:
+    check_rows(X, source, y=y)
+    found, where = Dataset(source, y, ()), f"X ({type(X).__name__})"
+    if names and (isinstance(y, str) or _are_known(names, source)):
+        if not (source.annotations or source.named):
             raise InvalidInputError(
-                f"y={y!r} is a name, but a {type(X).__name__} has no annotations of its samples "
-                "to look it up in: pass the values of the target, one per sample."
+                f"y={y!r} is a name, but a {type(X).__name__} has neither names of columns nor "
+                "annotations of its samples to look it up in: pass the values of the target, one "
+                "per sample."
             )
-        return assemble(f"X ({type(X).__name__})", source, Roles(names))
-    return Dataset(source, y, ())
+        found = assemble(where, source, Roles(names))
+        _check_size(found.source, 3)
+    if not isinstance(X, Source):
+        check_columns(found.source, where)
+    return found
+
+
+def _are_known(names: tuple[str, ...], source: Source) -> bool:
+    """Whether a list of texts are names, and not one label for each sample."""
+    if source.annotations.keys() >= set(names):
+        return True
+    if not source.named or len(names) == source.n_samples:
+        return False
+    return {source.name(j) for j in range(source.n_features)} >= set(names)
+
+
+def check_rows(X: Any, source: Source, **others: Any) -> None:
+    """Raise if pandas says that values by name, such as ``y``, are not of the rows of X.
+
+    Parameters
+    ----------
+    X : object
+        What the user passed.
+    source : Source
+        The table made of it.
+    **others : object
+        Values of the samples, in any form.
+    """
+    for name, values in others.items():
+        if 0 < _n_values(values) == source.n_features != source.n_samples:
+            raise InvalidInputError(
+                f"{name} has {source.n_features} values and X has {source.n_samples} samples, but "
+                f"{source.n_features} columns: inconsistent numbers of samples; samples seem to be "
+                "in columns: pass X.T."
+            )
+        if package_of(X) == package_of(values) == "pandas" and hasattr(X, "iloc"):
+            _check_index(name, X.index, getattr(values, "index", X.index))
+
+
+def _n_values(values: Any) -> int:
+    """Number of values of a target that has one for each sample; 0 for other forms."""
+    one = isinstance(values, list) or getattr(values, "ndim", 0) == 1
+    return len(values) if one else 0
+
+
+def _check_index(name: str, ours: Any, theirs: Any) -> None:
+    """Raise if two indices of pandas contradict each other.
+
+    One that only counts rows says nothing about names of samples.
+    """
+    if ours.equals(theirs) or len(ours) != len(theirs):
+        return
+    counts = [type(index).__name__ == "RangeIndex" for index in (ours, theirs)]
+    words = [getattr(index.dtype, "kind", "O") not in "iu" for index in (ours, theirs)]
+    if (counts[0] and words[1]) or (counts[1] and words[0]):
+        return
+    place = int(np.argmax(np.asarray(ours) != np.asarray(theirs)))
+    same = ours.is_unique and theirs.is_unique and not len(ours.difference(theirs))
+    raise InvalidInputError(
+        f"the indices of X and {name} differ, first in row {place}: {ours[place]!r} and "
+        f"{theirs[place]!r}; they have {'the same labels in another order' if same else 'other'}"
+        f"{'' if same else ' labels'}: pass {name}.loc[X.index] to pair rows by label, or "
+        f"{name}.to_numpy() to pair them by position."
+    )
 
 
 def _as_names(y: Any) -> tuple[str, ...]:
@@ -128,6 +199,7 @@ def _open(X: Any) -> Source:
         )
     if _is_frame(X):
         return FrameSource(X)
+    X = unmasked(X)
     options = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_features": 0}
     if sparse.issparse(X):
         return SparseSource(check_array(X, accept_sparse=True, **options))
@@ -174,19 +246,38 @@ def _as_numeric_array(X: Any, options: dict[str, Any]) -> np.ndarray[Any, Any]:
     try:
         return np.asarray(check_array(X, dtype="numeric", copy=False, **options))
     except ValueError as error:
-        if not any(words in str(error) for words in ("could not convert", "bytes/strings")):
-            raise
+        words = str(error)
+    if any(part in words for part in ("could not convert", "bytes/strings")):
         raise InvalidInputError(
-            f"X holds values that are not numbers ({error}); features must be numbers: drop "
-            "such columns or encode them first, or pass a pandas or polars frame."
-        ) from error
+            f"X holds values that are not numbers, the first is {_first_text(X)!r:.80}; features "
+            "must be numbers: drop such columns or encode them first, or pass a pandas or polars "
+            "frame."
+        )
+    # without the array, which takes many lines
+    first, *others = words.splitlines()
+    told = " ".join([first.rstrip(":"), *(line for line in others if line.startswith("Reshape"))])
+    remedy = "an array with a row for each sample and a column for each feature"
+    if "Complex" in first:
+        remedy = "its real part, imaginary part or modulus instead"
+    raise InvalidInputError(f"X is no table of real numbers ({told}): pass {remedy}.")
+
+
+def _first_text(X: Any) -> Any:
+    """Return the first value that is no number."""
+    for value in np.asarray(X, dtype=object).ravel():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return X
 
 
 def _check_size(source: Source, min_samples: int) -> None:
     shape = (source.n_samples, source.n_features)
     if source.n_features < 1:
         raise InvalidInputError(
-            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required."
+            f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required: add "
+            "features."
         )
     if source.n_samples < min_samples:
         raise InvalidInputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -22,9 +21,10 @@ from hsiclasso.data.dataset import Dataset, as_ids, as_weights, join_targets
 from hsiclasso.data.duplicates import Duplicates, averaged
 from hsiclasso.data.feather import read_feather
 from hsiclasso.data.form import TextFormat
+from hsiclasso.data.guards import check_columns
 from hsiclasso.data.join import describe
 from hsiclasso.data.labelled import LabelledSource, OrderedLabels
-from hsiclasso.data.layout import Layout, Roles, drop_option, lay_out, quoted
+from hsiclasso.data.layout import Layout, Roles, lay_out
 from hsiclasso.data.mat import read_mat
 from hsiclasso.data.npz import read_npz
 from hsiclasso.data.parquet import read_parquet
@@ -36,16 +36,14 @@ from hsiclasso.data.text import DELIMITERS, by_suffix, plain_suffix, read_cells,
 from hsiclasso.data.transposed import hint_at_rows, read_transposed
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Dataset", "Phenotype", "TextFormat", "read_table"]
+__all__ = ["Dataset", "Phenotype", "TextFormat", "own_target", "read_table"]
 
 Array = np.ndarray[Any, Any]
 
+#: Formats whose array y is the target.
+_WITH_TARGET = (".npz", ".mat", ".h5", ".hdf5")
 #: Entries moved in one step.
 _CHUNK = 1 << 20
-#: A text column whose distinct values exceed this share of its rows looks like an identifier.
-_IDENTIFIER = 0.9
-#: Most labels of an identifier that gets only a warning: its Gram matrix has full rank.
-_MOST_LABELS = 2000
 
 
 def read_table(
@@ -108,12 +106,13 @@ def read_table(
     ------
     InvalidInputError
         If the file, the names or a value break a rule; the message says which and where. Examples
-        are a column of numbers with a few words, and an identifier in a long table.
+        are a column of numbers with a few words, dates as text, and an identifier in a long table.
 
     Warns
     -----
+    SuspectColumnWarning
+        If a column looks like an identifier, or some of its numbers like a code for missing values.
     UserWarning
-        If a column of text has a different value in almost every row: it looks like an identifier.
         If samples of the table and of the phenotype files do not all match.
 
     Examples
@@ -152,8 +151,19 @@ def read_table(
             table = replace(table, source=averaged(table.source))
     table = found.join(str(file), table)
     _check_size(file, table.source)
-    _look_for_identifiers(table.source)
+    check_columns(table.source, str(file))
     return table
+
+
+def own_target(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the name of the target that a file of arrays has, if no other is named.
+
+    Examples
+    --------
+    >>> own_target("table.npz"), own_target("table.csv")
+    (('y',), ())
+    """
+    return ("y",) if split_inside(path)[0].suffix.lower() in _WITH_TARGET else ()
 
 
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:
@@ -249,36 +259,6 @@ def _dataset(table: CodedTable, layout: Layout, own: Mapping[str, Array] | None 
         source.ids = as_ids(layout.where, values(layout.ids))
     target = tuple(layout.names[j] for j in layout.targets)
     return Dataset(source, y, target, weights)
-
-
-def _look_for_identifiers(source: Source) -> None:
-    """Warn of text with a different value in almost every row; refuse it in a long table."""
-    if source.uniform_kind == "number":
-        return
-    found = []
-    for j in range(source.n_features):
-        n_labels = len(source.categories(j) or ()) if source.kind(j) == "text" else 0
-        if n_labels < 3 or n_labels < _IDENTIFIER * source.n_samples / 2:
-            continue
-        n_observed = np.count_nonzero(~np.isnan(source.block(slice(j, j + 1))))
-        if n_labels >= _IDENTIFIER * n_observed:
-            found.append(source.name(j))
-            if n_labels > _MOST_LABELS:
-                raise InvalidInputError(
-                    f"column {found[-1]!r} has {n_labels:,} different values in {n_observed:,} "
-                    "rows; it looks like an identifier: leave it out with "
-                    f"{drop_option(found[-1])}."
-                )
-    if found:
-        one = len(found) == 1
-        warnings.warn(
-            f"{'column' if one else 'columns'} {quoted(found)} {'has' if one else 'have'} a "
-            "different value in almost every row; "
-            f"{'it looks like an identifier' if one else 'they look like identifiers'}: leave "
-            f"{'it' if one else 'them'} out with {drop_option(found[0])}.",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def _check_size(file: Path, source: Source) -> None:

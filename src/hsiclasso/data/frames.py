@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from hsiclasso._types import Columns, FloatArray
-from hsiclasso.data.base import Kind, ListedSource, repeated
+from hsiclasso.data.base import Kind, ListedSource, enumerated, repeated
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["FrameSource"]
+__all__ = ["WIDE", "FrameSource", "floats_of"]
 
 #: Codes of labels, -1 where missing, and the labels.
 _Encoded = tuple[npt.NDArray[np.signedinteger[Any]], list[Any]]
@@ -26,6 +26,10 @@ _POLARS_KINDS: dict[str, Kind] = {
     "Enum": "category",
     "Null": "number",
 }
+
+
+#: Dtypes of polars that NumPy does not have.
+WIDE = ("Int128", "UInt128")
 
 
 class FrameSource(ListedSource):
@@ -101,6 +105,8 @@ class FrameSource(ListedSource):
             codes = self._encoded(j)[0]
             return np.where(codes < 0, np.nan, codes)
         column = self._column(j)
+        if not self._pandas:
+            return floats_of(column)
         return np.where(column.isna(), np.nan, column.to_numpy()).astype(np.float64)
 
     def _encoded(self, j: int) -> _Encoded:
@@ -124,34 +130,63 @@ class FrameSource(ListedSource):
         unique = {id(dtype): dtype for dtype in self._dtypes}
         known = {place: _frame_kind(dtype) for place, dtype in unique.items()}
         kinds = [known[id(dtype)] for dtype in self._dtypes]
+        wide = {place for place, dtype in unique.items() if _short_name(dtype) in WIDE}
+        if wide:
+            self._special |= [id(dtype) in wide for dtype in self._dtypes]
         if set(known.values()) <= {"number", "bool"}:
             return cast(list[Kind], kinds)
-        return [self._look_at(j) if kind is None else kind for j, kind in enumerate(kinds)]
+        for j, kind in enumerate(kinds):
+            kinds[j] = self._look_at(j) if kind is None else kind
+        if None in kinds:
+            self._refuse([j for j, kind in enumerate(kinds) if kind is None])
+        return cast(list[Kind], kinds)
 
-    def _look_at(self, j: int) -> Kind:
+    def _look_at(self, j: int) -> Kind | None:
         """Kind of a column by its values, if the dtype is not enough."""
-        dtype, column = self._dtypes[j], self._column(j)
-        types: set[type] = set()
-        if str(dtype) == "object":
-            missing = column.isna().to_numpy()
-            types = set(map(type, column.to_numpy()[~missing]))
-            kind = _kind_of_types(types)
-            if kind is not None:
-                self._special[j] = missing.any()  # pandas itself fails on NA among objects
-                return kind
-        is_complex = any(issubclass(t, complex | np.complexfloating) for t in types)
-        if is_complex or "complex" in str(dtype):
+        if str(self._dtypes[j]) != "object":
+            return None
+        column = self._column(j)
+        missing = column.isna().to_numpy()
+        kind = _kind_of_types(set(map(type, column.to_numpy()[~missing])))
+        if kind is not None:
+            self._special[j] = missing.any()  # pandas itself fails on NA among objects
+        return kind
+
+    def _refuse(self, columns: list[int]) -> NoReturn:
+        """Raise for columns whose kind is not supported."""
+        j, *others = columns
+        values = [value for value in self._column(j).to_list() if value is not None]
+        values = [value for value in values if value is values[0] or value == value]  # not NaN
+        value = values[0] if values else None
+        also = [repr(self._names[k]) for k in others]
+        more = f"; likewise {enumerated(also)}" if also else ""
+        types = {type(value).__name__ for value in values}
+        if "complex" in f"{self._dtypes[j]} {types}":
             raise InvalidInputError(
-                f"Complex data not supported: column {self._names[j]!r} has dtype {dtype}; "
-                "pass its real part, imaginary part or modulus instead."
+                f"Complex data not supported: column {self._names[j]!r} has dtype "
+                f"{self._dtypes[j]}{more}; pass its real part, imaginary part or modulus instead."
             )
-        of = f" of {', '.join(sorted(t.__name__ for t in types))}" if types else ""
-        first = next(iter(column.head(1).to_list()), None)
+        of = ""
+        if str(self._dtypes[j]) == "object":
+            of = f" of {', '.join(sorted(types))}"
         raise InvalidInputError(
-            f"column {self._names[j]!r} has dtype {dtype}{of} (first value {first!r}), and "
-            "features must be numbers, booleans, categories or text: drop the column or encode "
-            "it as one of these first, dates as days since some day for example."
+            f"column {self._names[j]!r} has dtype {self._dtypes[j]}{of} (first value {value!r})"
+            f"{more}, and features must be numbers, booleans, categories or text: drop such "
+            "columns or encode them as one of these first, dates as days since some day for "
+            "example."
         )
+
+
+def floats_of(column: Any) -> FloatArray:
+    """Return a polars column of numbers as floats; NumPy has no integers of 128 bits.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> floats_of(pl.Series([1, None], dtype=pl.Int128))
+    array([ 1., nan])
+    """
+    return np.asarray(column.cast(float).to_numpy(), dtype=np.float64)
 
 
 def _check_unique(names: Sequence[str]) -> None:

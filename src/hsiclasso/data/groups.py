@@ -6,6 +6,7 @@ import csv
 from os import PathLike
 from pathlib import Path
 
+from hsiclasso.data.reading import reading
 from hsiclasso.data.text import DELIMITERS, by_suffix
 from hsiclasso.errors import InvalidInputError
 
@@ -36,15 +37,12 @@ def read_groups(path: str | PathLike[str]) -> dict[str, str]:
     file = Path(path)
     delimiter = by_suffix(file, DELIMITERS)
     groups: dict[str, str] = {}
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as stream:
-            lines = csv.reader(stream, delimiter=delimiter)
-            next(lines, None)
-            for number, line in enumerate(lines, start=2):
-                if line:
-                    _add(groups, line, f"{file}, line {number}")
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInputError(f"{file} cannot be read as UTF-8 text ({error}).") from error
+    with reading(file, "UTF-8 text"), file.open(newline="", encoding="utf-8-sig") as stream:
+        lines = csv.reader(stream, delimiter=delimiter)
+        next(lines, None)
+        for number, line in enumerate(lines, start=2):
+            if line:
+                _add(groups, line, f"{file}, line {number}")
     if not groups:
         raise InvalidInputError(
             f"{file} names no feature: write a line of column names, then a feature and its group "
@@ -60,6 +58,6 @@ def _add(groups: dict[str, str], line: list[str], where: str) -> None:
     if groups.get(feature, group) != group:
         raise InvalidInputError(
             f"{where}: {feature!r} is in {groups[feature]!r} and in {group!r}, but a feature "
-            "belongs to one group."
+            "belongs to one group: remove one line."
         )
     groups[feature] = group

@@ -13,8 +13,10 @@ from scipy import sparse
 from hsiclasso.data.arrays import NAMES, as_text, choose_array, make_dataset
 from hsiclasso.data.dataset import Dataset
 from hsiclasso.data.layout import Roles
+from hsiclasso.data.mat_tags import check_tags
 from hsiclasso.data.places import Transposed
 from hsiclasso.data.reading import reading
+from hsiclasso.data.structure import check_sparse
 from hsiclasso.errors import InvalidInputError, require
 
 __all__ = ["read_mat"]
@@ -68,9 +70,11 @@ def _variables(file: Path) -> dict[str, _Variable]:
     numbers |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
     def load(name: str) -> Any:
+        check_tags(file, {name})
         value = io.loadmat(file, variable_names=[name])[name]
         return value if sparse.issparse(value) else np.asarray(value)
 
+    check_tags(file)
     found = io.whosmat(file)
     if not all(name.isascii() and name.isprintable() for name, _, _ in found):
         raise ValueError("names of variables are no text")
@@ -162,7 +166,7 @@ def _dense(values: Any) -> Array:
     if isinstance(values, Transposed):
         values = values[:, :]
     if sparse.issparse(values):
-        values = values.toarray()
+        values = check_sparse("a sparse variable", values).toarray()
     array = np.asarray(values)
     if array.dtype.kind in "OUS":
         cells = [str(np.squeeze(cell)).strip() for cell in array.ravel()]

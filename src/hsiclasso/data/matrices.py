@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,8 @@ from scipy import sparse
 from hsiclasso.data.cells import as_number
 from hsiclasso.data.compressed import open_text
 from hsiclasso.data.layout import quoted
+from hsiclasso.data.npz import open_npz
+from hsiclasso.data.reading import reading
 from hsiclasso.data.text import DELIMITERS, by_suffix
 from hsiclasso.errors import InvalidInputError
 
@@ -55,15 +56,8 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
         **text,
     }
     read = by_suffix(file, readers)
-    try:
+    with reading(file, "a matrix"):
         matrix = read(file)
-    except InvalidInputError:
-        raise
-    except (OSError, EOFError, ValueError, TypeError, csv.Error, zipfile.BadZipFile) as error:
-        raise InvalidInputError(
-            f"{file} cannot be read as a matrix ({error}): check that it is complete and in the "
-            "format that its suffix says."
-        ) from error
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
         raise InvalidInputError(
             f"{file} holds an array of shape {matrix.shape} and dtype {matrix.dtype}: a matrix "
@@ -73,7 +67,7 @@ def read_matrix(path: str | os.PathLike[str]) -> Any:
 
 
 def _read_npz(file: Path) -> Any:
-    with np.load(file, allow_pickle=False) as archive:
+    with open_npz(file) as archive:
         names = archive.files
         if _SPARSE_MARK not in names and len(names) == 1:
             return archive[names[0]]
@@ -96,7 +90,7 @@ def _read_text(file: Path, *, delimiter: str) -> Any:
     if lengths != {len(rows)}:
         raise InvalidInputError(
             f"{file} has {len(rows)} rows of {' or '.join(map(str, sorted(lengths)))} numbers: a "
-            "matrix between samples is square."
+            "matrix between samples is square; give a row and a column for each sample."
         )
     matrix = np.empty((len(rows), len(rows)))
     for i, row in enumerate(rows):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hsiclasso.data.dataset import labels_of_numbers
 from hsiclasso.data.layout import Layout, Roles, lay_out, quoted
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["read_npz"]
+__all__ = ["open_npz", "read_npz"]
 
 Array = np.ndarray[Any, Any]
 
@@ -50,10 +51,20 @@ def read_npz(file: Path, roles: Roles) -> tuple[CodedTable, Layout, dict[str, Ar
     return _coded(X, layout), layout, own
 
 
+@contextmanager
+def open_npz(file: Path) -> Iterator[Any]:
+    """Open an archive, and close it also if it is damaged, which NumPy does not."""
+    with file.open("rb") as stream:
+        archive = np.load(stream, allow_pickle=False)
+        if not hasattr(archive, "files"):
+            raise ValueError("it holds one array: call the file .npy")
+        with archive:
+            yield archive
+
+
 def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | None], Array | None]:
     """Return X; the other arrays, None for those that are not wanted; and names, if any."""
-    # NumPy leaves a damaged archive open
-    with file.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+    with open_npz(file) as archive:
         if "X" not in archive.files:
             raise InvalidInputError(
                 f"{file} has no array named 'X', only {quoted(archive.files)}: save the table "

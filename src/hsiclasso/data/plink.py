@@ -175,7 +175,7 @@ class PlinkSource(UniformSource):
             raise InvalidInputError(
                 f"{self.file} has {size:,} bytes, but {n:,} samples (its .fam file) and {d:,} "
                 f"variants (its .bim file) need {wanted:,}: {short}the three files do not belong "
-                "together."
+                "together; copy them again."
             )
 
 

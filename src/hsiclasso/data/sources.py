@@ -15,6 +15,7 @@ from scipy import sparse
 from hsiclasso._types import Columns, FloatArray
 from hsiclasso.data.base import Kind, Missing, Source, Stored
 from hsiclasso.data.frames import FrameSource
+from hsiclasso.data.structure import check_sparse
 from hsiclasso.errors import InvalidInputError
 
 __all__ = [
@@ -160,7 +161,7 @@ class SparseSource(UniformSource):
     """
 
     def __init__(self, matrix: Any, names: Sequence[str] | None = None) -> None:
-        given = matrix.tocsc()
+        given = check_sparse("X", matrix).tocsc()
         # a new object on the same arrays, because SciPy stores what it learns about them in it
         own = sparse.csc_array((given.data, given.indices, given.indptr), shape=given.shape)
         if not own.has_canonical_format:

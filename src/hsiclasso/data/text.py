@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from hsiclasso._types import FloatArray
+from hsiclasso.data.base import enumerated
 from hsiclasso.data.cells import CodedTable, Coder, as_number, swap_marks
 from hsiclasso.data.compressed import COMPRESSED
 from hsiclasso.data.form import WHITESPACE, text_option
@@ -215,15 +216,23 @@ class _Parser:
     def _settled(self, array: FloatArray, coders: dict[int, Coder]) -> CodedTable:
         mark_missing(array, self.form, but=coders)
         table = CodedTable(array)
+        wrong: dict[str, InvalidInputError] = {}
         for j, coder in sorted(coders.items()):
             self._refuse_nul(j, coder)
-            table.settle(
-                j,
-                self.layout.names[j],
-                coder.labels,
-                category=j in self.layout.category or j == self.layout.ids,
-                decimal=self.form.decimal,
-            )
+            try:
+                table.settle(
+                    j,
+                    self.layout.names[j],
+                    coder.labels,
+                    category=j in self.layout.category or j == self.layout.ids,
+                    decimal=self.form.decimal,
+                )
+            except InvalidInputError as error:
+                wrong[self.layout.names[j]] = error
+        if wrong:
+            first, *others = wrong
+            also = f" Likewise {enumerated(list(map(repr, others)))}." if others else ""
+            raise InvalidInputError(f"{wrong[first]}{also}")
         return table
 
 
@@ -259,6 +268,7 @@ def _explain(file: Path, error: str) -> NoReturn:
         wanted, found, row = match.groups()
         raise InvalidInputError(
             f"{file} has {found} values in data row {row}, but {wanted} columns: every row must "
-            "have one value per column."
+            "have one value per column; correct the row, or say what separates the columns with "
+            f"{text_option('sep', ';')}."
         )
     raise InvalidInputError(f"{file} cannot be read ({error}): check its columns and quotes.")

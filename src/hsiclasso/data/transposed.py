@@ -73,7 +73,7 @@ def _any_rows(form: Form, columns: Layout, roles: Roles) -> tuple[list[str], Cod
         if len(row) != len(columns.names):
             raise InvalidInputError(
                 f"{form.file} has {len(row)} values in data row {i + 1}, but {len(columns.names)} "
-                "columns: every row must have one value per column."
+                "columns: every row must have one value per column; correct it."
             )
         names.append(row[columns.ids or 0].strip() or f"unnamed_{i + 1}")
         cells = [row[j] for j in columns.kept]

@@ -68,7 +68,7 @@ def _read_lines(file: Path, n_samples: int) -> np.ndarray[Any, Any]:
         if "," in cell or "\t" in cell:
             raise InvalidInputError(
                 f"{file} holds {cell[:40]!r} in data row {place}, which looks like several "
-                "columns: a target file has one value on each line."
+                "columns: give one value on each line."
             )
     coder = Coder()
     table = CodedTable(np.array([[coder[cell]] for cell in cells]).reshape(-1, 1))

@@ -12,7 +12,7 @@ import numpy as np
 
 from hsiclasso._compile import compiled
 from hsiclasso._types import FloatArray, IntArray
-from hsiclasso.kernels._loops import dot, gaussian_kernel, sum_row
+from hsiclasso.kernels._loops import dot, mixed_kernel, sum_row
 
 __all__ = ["multiply_packed", "pack"]
 
@@ -32,14 +32,17 @@ def _centre(row: FloatArray, means: FloatArray, shift: float) -> None:
 
 
 @compiled
-def _pack(z: FloatArray, means: FloatArray, out: FloatArray) -> None:
-    """Fill `out` (p,) with the packed, centred Gaussian Gram matrix of `z` (n,)."""
+def _pack(z: FloatArray, inverse: FloatArray, means: FloatArray, out: FloatArray) -> None:
+    """Fill `out` (p,) with the packed, centred Gaussian Gram matrix of `z` (n,).
+
+    The kernel is the mean of those with the widths 1 / `inverse` (w,).
+    """
     n = z.size
     means[:] = 1.0
     first = 0
     for i in range(n):
         row = out[first : first + i]
-        gaussian_kernel(z[:i], z[i], row)
+        mixed_kernel(z[:i], z[i], inverse, row)
         _add(row, means)
         means[i] += sum_row(row)
         first += i + 1
@@ -54,23 +57,26 @@ def _pack(z: FloatArray, means: FloatArray, out: FloatArray) -> None:
 
 
 @compiled
-def pack(block: FloatArray, out: FloatArray, norm2: FloatArray) -> None:
+def pack(block: FloatArray, inverse: FloatArray, out: FloatArray, norm2: FloatArray) -> None:
     """Fill `out` (k, p) with the packed matrices of the rows of `block` (k, n).
 
+    The kernel of each row is the mean of those with the widths 1 / `inverse` (k, w).
     `norm2` (k,) receives their squared norms.
     """
     means = np.empty(block.shape[1])
     for j in range(block.shape[0]):
-        _pack(block[j], means, out[j])
+        _pack(block[j], inverse[j], means, out[j])
         norm2[j] = dot(out[j], out[j])
 
 
 @compiled
 def multiply_packed(
-    block: FloatArray, packed: FloatArray, places: IntArray, out: FloatArray, norm2: FloatArray
-) -> None:
+    block: FloatArray, inverse: FloatArray, packed: FloatArray, places: IntArray, out: FloatArray,
+    norm2: FloatArray,
+) -> None:  # fmt: skip
     """Write inner products of rows of `block` (k, n) and packed matrices where `out` is NaN.
 
+    The widths are as in `pack`.
     The packed matrices are the rows `places` (c,) of `packed`, and `out` has shape (k, c). Where
     `norm2` (k,) is NaN, it receives the squared norm of the matrix of that row.
     """
@@ -81,7 +87,7 @@ def multiply_packed(
             wanted = wanted or math.isnan(out[j, c])
         if not wanted:
             continue
-        _pack(block[j], means, matrix)
+        _pack(block[j], inverse[j], means, matrix)
         if math.isnan(norm2[j]):
             norm2[j] = dot(matrix, matrix)
         for c in range(places.size):

@@ -35,7 +35,6 @@ def can_be_packed(features: Features, measure: Measure) -> bool:
         features.n_samples <= _MOST_SAMPLES
         and len(features.kernels) == 1
         and isinstance(kernel, Gaussian)
-        and len(kernel.widths) == 1
         and kernel.expansion == "auto"
         and features.samples.plain
         and not features.joint
@@ -101,7 +100,7 @@ class PackedProducts:
 
         def fill(part: slice) -> None:
             norm2 = self._gram_norm2[rows[part]]
-            multiply_packed(self._values(rows[part]), packed, places, out[part], norm2)
+            multiply_packed(*self._values(rows[part]), packed, places, out[part], norm2)
             self._gram_norm2[rows[part]] = norm2
 
         parts = [slice(start, start + _STEP) for start in range(0, rows.size, _STEP)]
@@ -126,11 +125,13 @@ class PackedProducts:
         from hsiclasso.dependence._packed_loops import pack
 
         out, norm2 = np.empty((wanted.size, self._kept.shape[1])), np.empty(wanted.size)
-        pack(self._values(wanted), out, norm2)
+        pack(*self._values(wanted), out, norm2)
         self._gram_norm2[wanted] = norm2
         return out
 
-    def _values(self, wanted: IntArray) -> FloatArray:
-        """Return features in units of their kernel width, an array of shape (k, n)."""
-        n = self._columns.features.n_samples
-        return np.concatenate([np.zeros((0, n)), *(one.z for one in self._columns(wanted))])
+    def _values(self, wanted: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return features on the scale of their kernel (k, n), and 1 / widths on it (k, w)."""
+        kernel, n = self._columns.features.kernels[0], self._columns.features.n_samples
+        assert isinstance(kernel, Gaussian)
+        z = np.concatenate([np.zeros((0, n)), *(one.z for one in self._columns(wanted))])
+        return z, kernel.inverse_widths(z, self._columns.features.samples.shares)

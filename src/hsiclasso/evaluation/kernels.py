@@ -46,12 +46,23 @@ class InputKernel:
             return Inputs(self, np.empty((0, d)), np.zeros(d), np.ones(d)), X
         mean, scale = np.zeros(d), np.ones(d)
         if self.standardise:
-            mean, deviation = X.mean(axis=0), X.std(axis=0)
+            # squares of huge numbers overflow, those of tiny ones vanish; powers of two are exact
+            power = np.frexp(np.abs(X).max(axis=0))[1]
+            unit = np.ldexp(X, -power)
+            mean, deviation = unit.mean(axis=0), unit.std(axis=0)
             # rounding errors are no variation
             varies = deviation > n * np.finfo(np.float64).eps * np.abs(mean)
-            scale = np.where(varies, deviation, 1.0)
-        inputs = Inputs(self, (X - mean) / scale, mean, scale)
-        return inputs, inputs.compare(X)
+            mean = np.ldexp(mean, power)
+            scale = np.where(varies, np.ldexp(deviation, power), 1.0)
+        inputs = Inputs(self, _shifted(X, mean, scale), mean, scale)
+        with np.errstate(over="ignore", invalid="ignore"):
+            comparison = inputs.compare(X)
+        if not np.isfinite(comparison).all() or (np.ptp(X, axis=0).any() and not comparison.any()):
+            raise InvalidInputError(
+                f"X has values up to {np.abs(X).max():.3g}, whose squares are too large or too "
+                "small for a number: pass standardise=True, or divide the features by their size."
+            )
+        return inputs, comparison
 
     def part(self, X: FloatArray, rows: IntArray, samples: IntArray) -> FloatArray:
         """Return rows of a table; of a kernel matrix, only its columns for some samples."""
@@ -86,10 +97,15 @@ class Inputs:
         """Return (m, n) squared distances or products of new samples with those of the fit."""
         if self.kernel.precomputed:
             return X
-        vectors = (X - self.mean) / self.scale
+        vectors = _shifted(X, self.mean, self.scale)
         if self.kernel.has_width:
             return np.asarray(cdist(vectors, self.vectors, "sqeuclidean"))
         return np.asarray(vectors @ self.vectors.T)
+
+
+def _shifted(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    """Return features less their means, over their scales; halves do not overflow."""
+    return np.asarray((0.5 * X - 0.5 * mean) / (0.5 * scale))
 
 
 def median_distance(squares: FloatArray) -> float:

@@ -14,6 +14,7 @@ from hsiclasso._checks import (
     as_generator,
     check_choice,
     check_count,
+    check_jobs,
     check_random_state,
     check_whole,
     is_number,
@@ -150,6 +151,7 @@ class ControlledSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[m
         -------
         self
         """
+        check_jobs(self.n_jobs)
         data = as_dataset(X, y)
         selector, candidates, found = self._select(
             data.source, data.y, sample_weight=data.weights, covariates=covariates,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from hsiclasso._display import printable
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import require
 
@@ -114,7 +115,7 @@ class KnockoffResult:
         }
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.selected_names[:20]) or "nothing found at this level"
+        shown = ", ".join(map(printable, self.selected_names[:20])) or "nothing found at this level"
         more = len(self.selected) - 20
         return (
             f"Knockoffs ({self.method}, {len(self.statistics)} draw(s)), false discovery rate "

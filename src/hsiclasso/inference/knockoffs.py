@@ -14,6 +14,7 @@ from hsiclasso._checks import (
     as_generator,
     check_choice,
     check_flag,
+    check_jobs,
     check_random_state,
     check_whole,
     is_number,
@@ -189,8 +190,7 @@ class KnockoffSelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mis
         check_flag("normal_scores", self.normal_scores)
         check_whole("n_draws", self.n_draws)
         check_random_state(self.random_state)
-        if self.n_jobs == 0:
-            raise InvalidInputError("n_jobs=0 leaves no process: pass 1 or more, or -1 for all.")
+        check_jobs(self.n_jobs)
         if self.draw_level is not None:
             return float(self.draw_level)
         return self.q if self.n_draws == 1 else self.q / 2

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hsiclasso._checks import is_number
+from hsiclasso._display import printable
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError, require
 
@@ -206,7 +207,7 @@ class HSICPairScan:
         found = int(np.count_nonzero(self.q_value <= 0.1))
         words = f"{found:,} pair{'s'[: found != 1]}" if found else "Nothing"
         best = ", ".join(
-            f"{a} & {b} (p = {p:.2g})"
+            f"{printable(a)} & {printable(b)} (p = {p:.2g})"
             for (a, b), p in zip(self.names[: min(found, _SHOWN)], self.p_value, strict=False)
         )
         return (

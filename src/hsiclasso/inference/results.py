@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from hsiclasso._checks import check_choice, check_whole, is_number
+from hsiclasso._display import printable
 from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.errors import InvalidInputError, require
 from hsiclasso.inference.multiple import adjust
@@ -285,7 +286,9 @@ class HSICScan:
 
     def __repr__(self) -> str:
         found = self.found()
-        best = ", ".join(f"{one.name} (p = {one.p_value:.2g})" for one in found.features[:_SHOWN])
+        best = ", ".join(
+            f"{printable(one.name)} (p = {one.p_value:.2g})" for one in found.features[:_SHOWN]
+        )
         more = ", ..." if len(found.features) > _SHOWN else ""
         return (
             f"HSIC scan of {len(self.names):,} features on {self.n_samples:,} samples, target: "

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags, indexable
 from hsiclasso._checks import (
     as_generator,
     check_choice,
+    check_jobs,
     check_random_state,
     check_whole,
     is_number,
@@ -193,6 +194,7 @@ class StabilitySelection(MetaEstimatorMixin, ColumnSelector):  # type: ignore[mi
         self
         """
         selector = self._check()
+        check_jobs(self.n_jobs)
         data = as_dataset(X, y)
         if data.weights is not None and params.get("sample_weight") is None:
             params = {**params, "sample_weight": data.weights}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hsiclasso._display import printable
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import InvalidInputError, require
 from hsiclasso.inference.bounds import StabilityLevels, check_levels, false_selections
@@ -169,7 +170,8 @@ class StabilityResult:
 
     def __repr__(self) -> str:
         levels, shown = self.levels, self.clusters[:_SHOWN]
-        width = max([len(cluster.representative.name) for cluster in shown], default=4)
+        names = [printable(cluster.representative.name) for cluster in shown]
+        width = max(map(len, names), default=4)
         lines = [
             f"Stability selection with {self.selector}: {len(self.selected)} of "
             f"{len(self.clusters)} clusters in {levels.threshold:.0%} or more of "
@@ -177,9 +179,9 @@ class StabilityResult:
         ]
         lines += [
             f"{'*' if cluster.selected else ' '}{rank:4d}  "
-            f"{cluster.representative.name:<{width}}  {cluster.frequency:6.1%}"
+            f"{name:<{width}}  {cluster.frequency:6.1%}"
             + (f"  and {len(cluster.members)} alike" if cluster.members else "")
-            for rank, cluster in enumerate(shown, start=1)
+            for rank, (name, cluster) in enumerate(zip(names, shown, strict=True), start=1)
         ]
         if len(self.clusters) > _SHOWN:
             lines.append(f"       ... and {len(self.clusters) - _SHOWN} more")

@@ -28,6 +28,7 @@ __all__ = [
     "gaussian_kernel",
     "hermite_features",
     "median_of_pairs",
+    "mixed_kernel",
     "multiply_hermite",
     "standardise",
     "sum_row",
@@ -264,6 +265,25 @@ def gaussian_kernel(z: FloatArray, centre: float, out: FloatArray) -> None:
 
 
 @compiled
+def mixed_kernel(z: FloatArray, centre: float, inverse: FloatArray, out: FloatArray) -> None:
+    """Evaluate the mean of Gaussian kernels, whose widths are 1 / `inverse` (w,), as above."""
+    factor = -0.5 * inverse[0] * inverse[0]
+    for i in range(z.size):
+        delta = z[i] - centre
+        out[i] = _exp(max(-690.0, factor * delta * delta))
+    if inverse.size == 1:
+        return
+    for k in range(1, inverse.size):
+        factor = -0.5 * inverse[k] * inverse[k]
+        for i in range(z.size):
+            delta = z[i] - centre
+            out[i] += _exp(max(-690.0, factor * delta * delta))
+    share = 1.0 / inverse.size
+    for i in range(z.size):
+        out[i] *= share
+
+
+@compiled
 def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
     for i in range(row.size):
         row[i] -= weight * earlier[i]
@@ -271,11 +291,12 @@ def _subtract(row: FloatArray, weight: float, earlier: FloatArray) -> None:
 
 @compiled
 def gaussian_cholesky(
-    z: FloatArray, weights: FloatArray, allowed: float, factor: FloatArray,
+    z: FloatArray, inverse: FloatArray, weights: FloatArray, allowed: float, factor: FloatArray,
     residual: FloatArray, pivots: IntArray, rank: int,
 ) -> tuple[int, float]:  # fmt: skip
     """Factor the Gaussian Gram matrix of `z` (n,), as `hsiclasso.kernels.cholesky` does.
 
+    The kernel is the mean of those with the widths 1 / `inverse` (w,).
     The first `rank` rows of `factor` (max rank, n), and their `pivots` (max rank,), are known; the
     loop fills the next ones and updates the `residual` diagonal (n,), which is 1 for rank 0.
     Returns the rank reached and the trace of the residual, weighted by `weights` (n,). The trace
@@ -291,7 +312,7 @@ def gaussian_cholesky(
             break
         pivots[rank] = pivot
         row = factor[rank]
-        gaussian_kernel(z, z[pivot], row)
+        mixed_kernel(z, z[pivot], inverse, row)
         for earlier in range(rank):
             _subtract(row, factor[earlier, pivot], factor[earlier])
         _normalise_row(row, 1.0 / math.sqrt(residual[pivot]), residual)
@@ -311,12 +332,14 @@ def _normalise_row(row: FloatArray, inverse: float, residual: FloatArray) -> Non
 
 @compiled
 def factor_at_pivots(
-    z: FloatArray, weights: FloatArray, centres: FloatArray, lower: FloatArray, factor: FloatArray
-) -> float:
+    z: FloatArray, inverse: FloatArray, weights: FloatArray, centres: FloatArray,
+    lower: FloatArray, factor: FloatArray,
+) -> float:  # fmt: skip
     """Fill the rows of a Cholesky factor (r, n) whose pivots are known, run by run.
 
-    `centres` (r,) are the values of the pivots, and ``lower.T`` (r, r) is the factor at the pivots.
-    Returns the trace of the residual, weighted by `weights` (n,).
+    The kernel is that of `inverse` (w,). `centres` (r,) are the values of the pivots, and
+    ``lower.T`` (r, r) is the factor at the pivots. Returns the trace of the residual, weighted by
+    `weights` (n,).
     """
     left_out = 0.0
     residual = np.empty(RUN)
@@ -326,7 +349,7 @@ def factor_at_pivots(
         left[:] = 1.0
         for m in range(centres.size):
             row = factor[m][start:stop]
-            gaussian_kernel(z[start:stop], centres[m], row)
+            mixed_kernel(z[start:stop], centres[m], inverse, row)
             for earlier in range(m):
                 _subtract(row, lower[m, earlier], factor[earlier][start:stop])
             _normalise_row(row, 1.0 / lower[m, m], left)

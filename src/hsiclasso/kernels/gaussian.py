@@ -104,6 +104,12 @@ class Gaussian(DistanceKernel):
         varies = np.ptp(z, axis=1) > 0
         return np.array([measured_widths(w, z, weights, varies, joint=joint) for w in self.widths])
 
+    def inverse_widths(self, z: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return 1 / widths of scaled columns (k, n), shape (k, w); 1 if it is in the scale."""
+        if len(self.widths) == 1:
+            return np.ones((len(z), 1))
+        return np.ascontiguousarray(1 / self._measured(z, weights).T)
+
     def grid(self, reach: float, error: float, points: int = 4) -> Grid | None:
         """Return a grid for scaled values up to `reach`, if there is one known width."""
         if len(self.widths) > 1 or self.widths[0] == "median" or self.expansion != "auto":
@@ -125,8 +131,10 @@ class Gaussian(DistanceKernel):
         self, z: FloatArray, allowed: float, weights: FloatArray
     ) -> tuple[FloatArray, float]:
         """Expand the scaled columns (q, n) of one feature by pivoted Cholesky."""
-        if len(z) == 1 and len(self.widths) == 1:
-            return _cholesky(z[0], max(allowed, ROUNDING * float(weights.sum())), weights)
+        if len(z) == 1:
+            (inverse,) = self.inverse_widths(z, weights[None])
+            allowed = max(allowed, ROUNDING * float(weights.sum()))
+            return _cholesky(z[0], inverse, allowed, weights)
         kernel = self.learnt(z, weights)
         return super(Gaussian, kernel).expand_joint(z, allowed, weights)
 
@@ -156,32 +164,36 @@ def _grid(reach: float, error: float, points: int) -> Grid:
     return make_grid(lambda d: np.exp(-0.5 * np.square(d)), roughness, reach, error, points)
 
 
-def _cholesky(z: FloatArray, allowed: float, weights: FloatArray) -> tuple[FloatArray, float]:
+def _cholesky(
+    z: FloatArray, inverse: FloatArray, allowed: float, weights: FloatArray
+) -> tuple[FloatArray, float]:
     """Factor the Gram matrix of one column; with many samples, the pivots are from a few of them.
+
+    The kernel is the mean of those with the widths 1 / `inverse` (w,).
 
     Close values have nearly the same row of the Gram matrix. It is therefore enough to look for
     pivots among one value of each cell. The rows of all samples then follow run by run.
     """
     from hsiclasso.kernels._loops import factor_at_pivots
 
-    cells = _CELLS
+    cells = _CELLS * float(inverse.max())
     while z.size > _MANY:
         _, some, which = np.unique(np.floor(cells * z), return_index=True, return_inverse=True)
         if some.size > z.size // 4:
             break
         shares = np.bincount(which, weights).astype(np.float64)
-        few, _, pivots = _pivoted(z[some], 0.1 * allowed, shares)
+        few, _, pivots = _pivoted(z[some], inverse, 0.1 * allowed, shares)
         rows = np.empty((len(few), z.size))
         lower = np.ascontiguousarray(few[:, pivots].T)
-        left_out = factor_at_pivots(z, weights, z[some][pivots], lower, rows)
+        left_out = factor_at_pivots(z, inverse, weights, z[some][pivots], lower, rows)
         if left_out <= allowed:
             return rows, left_out
         cells *= 4
-    return _pivoted(z, allowed, weights)[:2]
+    return _pivoted(z, inverse, allowed, weights)[:2]
 
 
 def _pivoted(
-    z: FloatArray, allowed: float, weights: FloatArray
+    z: FloatArray, inverse: FloatArray, allowed: float, weights: FloatArray
 ) -> tuple[FloatArray, float, IntArray]:
     """Return the Cholesky rows of a column, the trace they leave out, and their pivots."""
     from hsiclasso.kernels._loops import gaussian_cholesky
@@ -192,7 +204,8 @@ def _pivoted(
         longer = np.empty((min(z.size, max(32, 2 * rank)), z.size))
         longer[:rank] = rows
         rows = longer
-        rank, left_out = gaussian_cholesky(z, weights, allowed, rows, residual, pivots, rank)
+        known = rows, residual, pivots, rank
+        rank, left_out = gaussian_cholesky(z, inverse, weights, allowed, *known)
         if rank < len(rows) or rank == z.size:
             return rows[:rank], left_out, pivots[:rank]
 

@@ -29,8 +29,8 @@ __all__ = ["HSIC", "MEASURES", "NHSIC", "NOCCO", "Embedding", "Measure", "as_mea
 #: Usual regularisation of functions, by measurement. The eigenvalues of a Gaussian Gram matrix over
 #: n do not depend on n and fall geometrically: the best value hardly changes with n.
 _USUAL_EPSILON, _LABELS_EPSILON = 0.02, 0.1
-#: Smallest regularisation of functions: below it, rounding errors decide.
-_LEAST_EPSILON = 1e-8
+#: Smallest regularisation: below it, rounding errors decide.
+_LEAST_EPSILON = 1e-7
 
 
 class _Matrix(Protocol):
@@ -182,7 +182,7 @@ class NOCCO(Measure):
     Parameters
     ----------
     epsilon : float, default=1e-3
-        Regularisation of the inverse, :math:`\epsilon > 0`.
+        Regularisation of the inverse, 1e-7 or more.
 
     Examples
     --------
@@ -198,11 +198,11 @@ class NOCCO(Measure):
         self.epsilon = epsilon
 
     def check(self) -> Self:
-        """Raise unless epsilon is a positive finite number."""
-        if not is_positive(self.epsilon):
+        """Raise unless epsilon is a finite number that is not too small."""
+        if not is_positive(self.epsilon) or self.epsilon < _LEAST_EPSILON:
             raise InvalidInputError(
-                f"epsilon={self.epsilon!r}, but NOCCO needs a positive finite regularisation: "
-                "1e-3 is the paper's choice."
+                f"epsilon={self.epsilon!r}, but NOCCO needs a positive finite regularisation of "
+                f"{_LEAST_EPSILON:g} or more: 1e-3 is the paper's choice."
             )
         return self
 
@@ -257,7 +257,7 @@ class Embedding(NOCCO):
 
     def check(self) -> Self:
         """Raise unless epsilon is ``"auto"`` or a finite number that is not too small."""
-        if self.epsilon == "auto":
+        if isinstance(self.epsilon, str) and self.epsilon == "auto":
             return self
         if not is_positive(self.epsilon) or self.epsilon < _LEAST_EPSILON:
             raise InvalidInputError(

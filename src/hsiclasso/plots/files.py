@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hsiclasso.data.atomic import write_atomically
+from hsiclasso.data.atomic import check_writable, write_atomically
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def write_figure(draw: Callable[[], Figure], file: str | os.PathLike[str]) -> No
             f"{file} has the suffix {suffix!r}, and the suffix tells the format of the figure: "
             f"use one of {', '.join(FIGURE_SUFFIXES)}."
         )
+    check_writable(file)
     buffer = io.BytesIO()
     draw().savefig(buffer, format=suffix[1:], dpi=160)
     write_atomically(file, buffer.getvalue())

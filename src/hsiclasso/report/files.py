@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from hsiclasso.data.atomic import write_atomically
+from hsiclasso.data.atomic import check_writable, write_atomically
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["REPORT_SUFFIXES", "write_page_to"]
@@ -22,8 +22,5 @@ def write_page_to(file: str | os.PathLike[str], make: Callable[[], str]) -> None
         raise InvalidInputError(
             f"{file} has the suffix {path.suffix!r}, but a report is a web page: use .html."
         )
-    if not path.resolve().parent.is_dir():
-        raise InvalidInputError(
-            f"{file} lies in the folder {path.parent}, which does not exist: create it first."
-        )
-    write_atomically(path, make().encode())
+    check_writable(path)
+    write_atomically(path, make())

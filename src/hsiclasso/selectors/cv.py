@@ -16,15 +16,17 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hsiclasso._checks import check_choice
+from hsiclasso._checks import check_choice, check_jobs
 from hsiclasso._types import IntArray
 from hsiclasso.data import Source, as_dataset, as_source, check_finite, is_container
+from hsiclasso.data.door import check_rows
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import (
     ConstantFeatureWarning,
     FewerFeaturesWarning,
     FewObservedWarning,
     InvalidInputError,
+    SuspectColumnWarning,
 )
 from hsiclasso.selectors.auto import refuse_auto
 from hsiclasso.selectors.downstream import (
@@ -44,7 +46,9 @@ __all__ = ["HSICLassoCV", "SizeScores", "usual_sizes"]
 
 _SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50)
 #: Warnings about parts of a table: those about the whole follow.
-_OF_PARTS = (ConstantFeatureWarning, FewerFeaturesWarning, FewObservedWarning)
+_OF_PARTS = (
+    ConstantFeatureWarning, FewerFeaturesWarning, FewObservedWarning, SuspectColumnWarning,
+)  # fmt: skip
 
 
 def _predicts(name: str) -> Any:
@@ -164,10 +168,12 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         """
         selector = HSICLasso() if self.selector is None else self.selector
         refuse_auto(selector, "HSICLassoCV finds it by cross-validation")
+        check_jobs(self.n_jobs)
         data = as_dataset(X, y)
         source, y = data.source, data.y
         if data.weights is not None:
             params.setdefault("sample_weight", data.weights)
+        check_rows(X, source, **params)
         target = _check_target(y, source.n_samples, selector.target)
         # the kind of the target is the same in every fold, whatever values a fold has
         selector = clone(selector).set_params(target=target.target)
@@ -341,7 +347,12 @@ class _Fold:
         with warnings.catch_warnings():
             for kind in _OF_PARTS:
                 warnings.simplefilter("ignore", kind)
-            return selector.fit(inner.X, entries_of(self.targets[0], train), **given)
+            try:
+                return selector.fit(inner.X, entries_of(self.targets[0], train), **given)
+            except InvalidInputError as error:
+                raise InvalidInputError(
+                    f"In the training part of a fold, {train.size} samples: {error}"
+                ) from error
 
 
 def _each(fold: _Fold, splits: list[Any], n_jobs: int | None) -> Iterator[list[float]]:

@@ -284,4 +284,7 @@ def _sentence(path: SolutionPath, goal: Goal, solved: Solved) -> str:
     on_path = n_selected + solved.n_dropped
     dropped = f" Of {on_path} features of the path, the least important were dropped."
     more = filled + (dropped if solved.n_dropped else "") + _left_out(path)
-    return f"{found}{asked} at penalty {path.alpha:.6g}: {path.status.value}.{more}"
+    ended = path.status.value
+    if goal.criterion is not None and path.status is Status.ALPHA:
+        ended = f"{goal.criterion.upper()} is least there"
+    return f"{found}{asked} at penalty {path.alpha:.6g}: {ended}.{more}"

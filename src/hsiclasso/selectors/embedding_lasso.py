@@ -77,7 +77,7 @@ class EmbeddingLasso(LassoSelector):
         Similarity above which features are left out, as in `HSICLasso`. ``"auto"`` is 0.6, and
         1.0 for groups.
     epsilon : float or "auto", default="auto"
-        How smooth functions are, at least 1e-8: larger is smoother. ``"auto"`` is 0.1 for classes
+        How smooth functions are, at least 1e-7: larger is smoother. ``"auto"`` is 0.1 for classes
         and labels, and 0.02 for other targets.
     kernel : str, Kernel or mapping, default="auto"
         Kernel of the features, as in `HSICLasso`.

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hsiclasso._checks import check_whole
 from hsiclasso._types import BoolArray, IntArray
 from hsiclasso.data import Source, as_dataset, as_source, is_anndata, is_container
+from hsiclasso.data.door import check_rows
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.auto import inference, is_auto
@@ -70,7 +71,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_names(self, X: Any, source: Source) -> None:
         """Set the number of features, and their names if they have any."""
-        if is_container(X):
+        n_columns = getattr(X, "shape", (0, source.n_features))[1:]  # a frame may have the target
+        if is_container(X) and n_columns == (source.n_features,):
             validate_data(self, X, skip_check_array=True)
             return
         self.n_features_in_ = source.n_features
@@ -104,8 +106,8 @@ class LassoSelector(CallbackSupport, ColumnSelector):  # type: ignore[misc]
             AnnData, or the path of a file.
         y : array-like or str
             Target: one value per sample, a table of outputs or labels, times and events, or a
-            matrix between samples; see `target`. For a file, also the name of its target column,
-            or a list of names; for an AnnData, that of a column of `obs`.
+            matrix between samples; see `target`. For a file or a frame, also the name of its
+            target column, or a list of names; for an AnnData, that of a column of `obs`.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples: 2 counts a sample twice, 0 leaves it out.
         covariates : array-like or DataFrame of shape (n_samples, n_covariates), optional
@@ -119,6 +121,7 @@ class LassoSelector(CallbackSupport, ColumnSelector):  # type: ignore[misc]
         self
         """
         data = as_dataset(X, y)
+        check_rows(X, data.source, sample_weight=sample_weight, covariates=covariates)
         self._set_names(X, data.source)
         weights = data.weights if sample_weight is None else sample_weight
         selecting = inference().select_auto if is_auto(self) else select

@@ -9,10 +9,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from hsiclasso import __version__
-from hsiclasso._checks import check_choice, check_count, check_flag, check_whole, is_number
+from hsiclasso._checks import check_choice, check_count, check_flag, check_jobs, check_whole
 from hsiclasso._types import FloatArray
 from hsiclasso.data import RowSubset, Source
 from hsiclasso.data.fingerprint import hash_of
+from hsiclasso.data.structure import unmasked
 from hsiclasso.dependence import Budget, Features, Runner
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Embedding, Measure, Samples, as_measure
@@ -29,6 +30,9 @@ from hsiclasso.solvers import SOLVERS, Penalty, choose_solver
 from hsiclasso.targets import Prepared, Values, as_target
 
 __all__ = ["Inputs", "Options", "check_options", "prepare"]
+
+#: Rounding errors decide about weights beyond this, or below its inverse.
+_LARGEST_WEIGHT = 1e9
 
 
 class Options(Protocol):
@@ -101,11 +105,7 @@ def check_options(options: Options) -> None:
     check_interactions(options.interactions, options.n_interactions)
     check_whole("n_neighbors", options.n_neighbors, least=0)
     as_resources(options.resources)
-    if options.n_jobs is not None and (not is_number(options.n_jobs) or options.n_jobs == 0):
-        raise InvalidInputError(
-            f"n_jobs={options.n_jobs!r} must be a whole number of threads other than 0: -1 takes "
-            "all cores."
-        )
+    check_jobs(options.n_jobs)
 
 
 def _check_number(options: Options) -> None:
@@ -227,7 +227,7 @@ def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
     if sample_weight is None:
         return None
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(unmasked(sample_weight), dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"sample_weight holds values that are not numbers (a {type(sample_weight).__name__}): "
@@ -244,5 +244,12 @@ def _check_weights(sample_weight: Any, n: int) -> FloatArray | None:
         raise InvalidInputError(
             "sample_weight must hold finite weights >= 0 that are not all zero: 2 counts a sample "
             "twice, 0 leaves it out."
+        )
+    used = weights[weights > 0]
+    if used.min() < 1 / _LARGEST_WEIGHT or used.max() > _LARGEST_WEIGHT:
+        raise InvalidInputError(
+            f"sample_weight has positive weights from {used.min():.3g} to {used.max():.3g}, but "
+            f"they must lie between {1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}: divide them "
+            "by their mean."
         )
     return weights

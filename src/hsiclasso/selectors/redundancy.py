@@ -18,7 +18,7 @@ _USUAL = 0.6
 
 def check_redundancy(value: Any) -> None:
     """Raise unless a value is a similarity above 0, or ``"auto"``."""
-    if value == "auto" and isinstance(value, str):
+    if isinstance(value, str) and value == "auto":
         return
     if not (is_number(value) and 0 < value <= 1):
         raise InvalidInputError(

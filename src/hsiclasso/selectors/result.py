@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
+from hsiclasso._display import printable
 from hsiclasso._types import FloatArray
 from hsiclasso.errors import require
 from hsiclasso.selectors.selected import (
@@ -240,11 +241,12 @@ class SelectionResult:
 
     def __repr__(self) -> str:
         shown = self.features[:_SHOWN]
-        width = max([len(feature.name) for feature in shown], default=4)
+        names = [printable(feature.name) for feature in shown]
+        width = max(map(len, names), default=4)
         lines = [self._headline()]
         lines += [
-            f"{rank:4d}  {feature.name:<{width}}  {feature.weight:10.4g}  {feature.share:6.1%}"
-            for rank, feature in enumerate(shown, start=1)
+            f"{rank:4d}  {name:<{width}}  {feature.weight:10.4g}  {feature.share:6.1%}"
+            for rank, (name, feature) in enumerate(zip(names, shown, strict=True), start=1)
         ]
         if len(self.features) > _SHOWN:
             lines.append(f"      ... and {len(self.features) - _SHOWN} more")
@@ -292,7 +294,7 @@ class SelectionResult:
         return (
             f"{reached} at penalty {self.solution.alpha:.4g}: KKT residual "
             f"{proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e} over all features."
-            + ("" if self.interactions is None else f" {self.interactions.message}")
+            + ("" if self.interactions is None else f" {printable(self.interactions.message)}")
         )
 
 

@@ -299,6 +299,22 @@ class _Homotopy:
             return []
         return [k for k in joiners.tolist() if not self._admit(k)]
 
+    def _refuse_next(self, joins: FloatArray, end: float) -> None:
+        """Close the candidates that would be refused next, as long as it is certain who is next.
+
+        Where most features are alike, as with very few samples, looking at all candidates after
+        each refusal would take a time that is quadratic in their number.
+        """
+        candidates = self.candidates
+        waiting = np.where(candidates.refined[: joins.size], -np.inf, joins).max(initial=-np.inf)
+        ahead = candidates.limit[candidates.n_pulled :][:1].max(initial=-np.inf)
+        certain = max(end, self.alpha_min, waiting, ahead) + self.tie
+        following = np.flatnonzero(joins > certain)
+        for joiner in following[np.argsort(-joins[following], kind="stable")].tolist():
+            if self._admit(joiner):
+                return
+            joins[joiner] = -np.inf
+
     def _next_event(self) -> tuple[float, IntArray]:
         """Return the penalty at which the segment ends, and the slots that reach zero there.
 
@@ -311,11 +327,11 @@ class _Homotopy:
         end = max(self.alpha_min, zeros.max(initial=-np.inf))
         candidates = self.candidates
         joins = self._join_alphas(slice(candidates.n_pulled))
-        batch = max(self.at_once, candidates.n_pulled // _PART)
+        more, batch = self.at_once, max(self.at_once, candidates.n_pulled // _PART)
         while True:
             refined = candidates.refined
             reached = max(end, joins[refined].max(initial=-np.inf))
-            doubtful = self._doubtful(np.where(refined, -np.inf, joins), reached, batch)
+            doubtful = self._doubtful(np.where(refined, -np.inf, joins), reached, more, batch)
             if not doubtful.size:
                 at_end = reached <= self.alpha_min + self.tie
                 refused = (
@@ -324,6 +340,8 @@ class _Homotopy:
                 if not refused:
                     break
                 joins[refused] = -np.inf
+                self._refuse_next(joins, end)
+                more, batch = 2 * more, max(batch, 2 * more)  # those behind may be alike, too
                 continue
             candidates.pull(int(doubtful.max()) + 1)
             candidates.refine(doubtful)
@@ -337,7 +355,7 @@ class _Homotopy:
         drops = slots[zeros >= reached - self.tie]
         return self.alpha_min if at_end else float(reached), drops
 
-    def _doubtful(self, possible: FloatArray, reached: float, batch: int) -> IntArray:
+    def _doubtful(self, possible: FloatArray, reached: float, more: int, batch: int) -> IntArray:
         """Return unrefined candidates that might join first, if any might before `reached`."""
         first = self.candidates.n_pulled
         # the relevance of a candidate that was not pulled limits the penalty at which it joins
@@ -346,7 +364,7 @@ class _Homotopy:
         if not n_doubtful:
             return np.zeros(0, dtype=np.int64)
         # a few more cost little in the same request, and will soon be in doubt too
-        best = _largest(possible, min(max(n_doubtful, self.at_once), batch))
+        best = _largest(possible, min(max(n_doubtful, more), batch))
         return best[possible[best] > -np.inf]
 
     def _join_alphas(self, which: slice | IntArray) -> FloatArray:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso.data.structure import check_sparse
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples
 from hsiclasso.kernels.samples import NEGLIGIBLE
@@ -257,7 +258,9 @@ def check_symmetric(matrix: Any, n: int, name: str, symbol: str) -> FloatArray |
     symmetric only up to rounding, it is averaged with its transpose.
     """
     try:
-        made = _as_double(matrix)
+        made = _as_double(matrix, name)
+    except InvalidInputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
             f"{name} cannot be read as a matrix of real numbers ({error}): pass a numeric array "
@@ -288,13 +291,13 @@ def check_symmetric(matrix: Any, n: int, name: str, symbol: str) -> FloatArray |
     return (made + made.T) / 2
 
 
-def _as_double(matrix: Any) -> Any:
+def _as_double(matrix: Any, name: str) -> Any:
     """Convert to a dense array or to CSR without duplicates; do not change the argument."""
     if np.iscomplexobj(matrix):
         raise TypeError("its entries are complex")
     if not sparse.issparse(matrix):
         return np.asarray(matrix, dtype=np.float64)
-    made = sparse.csr_array(matrix, dtype=np.float64)
+    made = sparse.csr_array(check_sparse(name, matrix), dtype=np.float64)
     if not made.has_canonical_format:
         made = made.copy()
         made.sum_duplicates()

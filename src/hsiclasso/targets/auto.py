@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hsiclasso._types import BoolArray
+from hsiclasso.data.annotations import GivenLabels
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.targets.base import Array, Prepared, Target, TargetData, finite
 from hsiclasso.targets.classes import Classes
@@ -14,6 +15,7 @@ from hsiclasso.targets.labels import Labels
 from hsiclasso.targets.ordinal import Ordinal
 from hsiclasso.targets.real import Real
 from hsiclasso.targets.survival import Survival
+from hsiclasso.targets.text import numbers_in
 from hsiclasso.targets.values import ValueTarget
 
 __all__ = ["Auto"]
@@ -27,7 +29,8 @@ class Auto(Real):
 
     Text and booleans are classes, and so are whole numbers with at most 50 distinct values that
     occur three times each on average; an ordered category is ordinal; several columns of zeros
-    and ones are labels; a structured array is times and events; all else is real.
+    and ones are labels; a structured array is times and events; all else is real. Text that holds
+    numbers is what these numbers are. Dates are days, and so are ISO dates such as 2024-03-01.
 
     Parameters
     ----------
@@ -57,10 +60,14 @@ class Auto(Real):
     def make(self, values: tuple[list[Array], bool], rows: BoolArray) -> tuple[TargetData, Target]:
         """Find the kind of the values that are used, and let it make the data."""
         columns, ordered = values
-        kind = Ordinal if ordered else find_kind([finite(column[rows]) for column in columns])
+        used = [finite(column[rows]) for column in columns]
+        used = [one if isinstance(one, GivenLabels) else numbers_in(one) for one in used]
+        kind = Ordinal if ordered else find_kind(used)
         if kind is Real:
             params = self.get_params(deep=False)
             return Real(**params).make(values, rows)
+        if kind is Labels:
+            values, rows = (used, ordered), np.ones(len(used[0]), dtype=bool)
         if self.transform is not None:
             self._refuse_unless_default("transform", self.transform, "auto", kind.words)
         return kind(self.kernel, self.outputs, self.missing).make(values, rows)

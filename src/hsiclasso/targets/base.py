@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real as RealNumber
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
@@ -17,6 +19,11 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from hsiclasso._checks import check_choice
 from hsiclasso._options import Option
 from hsiclasso._types import BoolArray, FloatArray
+from hsiclasso.data.annotations import GivenLabels
+from hsiclasso.data.dates import dates_as_days, durations_as_days
+from hsiclasso.data.frames import WIDE, floats_of
+from hsiclasso.data.lazy import is_lazy_frame
+from hsiclasso.data.structure import check_sparse, unmasked
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Measure, Samples
 from hsiclasso.targets.matrix import TargetMatrix
@@ -27,6 +34,8 @@ Array = np.ndarray[Any, Any]
 MissingTarget = Literal["error", "drop"]
 
 _MIN_SAMPLES = 3
+#: What objects may be so that they are numbers.
+_NUMBERS = (RealNumber, Decimal, np.bool_)
 
 
 class TargetData(Protocol):
@@ -141,26 +150,51 @@ def read_columns(y: Any, n: int) -> tuple[list[Array], bool]:
 
 def _columns(y: Any) -> tuple[list[Array], bool]:
     if sparse.issparse(y):
-        y = y.toarray()
+        y = check_sparse("y", y).toarray()
+    y = unmasked(y)
+    if is_lazy_frame(y):
+        raise InvalidInputError(f"y is a {type(y).__name__}, which is a query: pass y.collect().")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):  # a frame of pandas or polars
         parts = [_output(y, j) for j in range(y.shape[1])]
-        made = [_codes(part) if _is_ordered(part) else np.asarray(part) for part in parts]
+        made = [_codes(part) if _is_ordered(part) else _labelled(part, part) for part in parts]
         return made, len(parts) == 1 and _is_ordered(parts[0])
     if _is_ordered(y):
         return [_codes(y)], True
-    values = np.asarray(y)
+    if str(getattr(y, "dtype", "")) in WIDE:  # NumPy does not have these
+        y = floats_of(y)
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"y is no array ({str(error).splitlines()[0]}): pass one value per sample, or the same "
+            "number of values for each."
+        ) from None
+    if values.ndim > 2:
+        raise InvalidInputError(
+            f"y has shape {values.shape}, but a target has one or two dimensions: pass one value "
+            "per sample, or a table with one row per sample."
+        )
     if values.dtype.kind == "c":
         raise InvalidInputError(
             "Complex data not supported: y is complex; pass its real part or its modulus."
         )
     if values.ndim == 2 and values.shape[1] > 1:
         return list(values.T), False
-    return [column_or_1d(y, warn=True)], False
+    return [_labelled(y, column_or_1d(y, warn=True))], False
 
 
 def _output(y: Any, j: int) -> Any:
     """One column of a pandas or polars frame."""
-    return y.iloc[:, j] if hasattr(y, "iloc") else y.to_series(j)
+    column = y.iloc[:, j] if hasattr(y, "iloc") else y.to_series(j)
+    return floats_of(column) if str(column.dtype) in WIDE else column
+
+
+def _labelled(y: Any, values: Any) -> Array:
+    """Return the values of y as an array, which remembers whether text in it is a category."""
+    array = np.asarray(values)
+    kind = str(getattr(y, "dtype", "")).partition("(")[0]
+    given = isinstance(y, GivenLabels) or kind in ("category", "Categorical", "Enum")
+    return array.astype(object).view(GivenLabels) if given and array.dtype.kind in "OUT" else array
 
 
 def _codes(y: Any) -> FloatArray:
@@ -182,15 +216,34 @@ def check_length(length: int, n: int) -> None:
         )
 
 
-def plain(values: Array) -> Array:
-    """Return numbers as numbers, and all else as objects."""
+def plain(values: Array, *, dates: bool = True) -> Array:
+    """Return numbers as numbers, durations and, if wanted, dates as days, all else as objects."""
     if values.dtype.kind in "biuf":
         return values
-    objects = values.astype(object)
-    known = [value for value in objects if not is_nothing(value)]
-    if not all(isinstance(value, int | float | np.number | np.bool_) for value in known):
-        return objects
-    return np.array([np.nan if is_nothing(value) else value for value in objects], dtype=float)
+    if values.dtype.kind not in "mM":
+        values = values.astype(object)
+        gone = np.array([is_nothing(value) for value in values], dtype=bool)
+        values[gone] = None
+        if isinstance(values, GivenLabels):
+            return values
+        if gone.all() or all(isinstance(value, _NUMBERS) for value in values[~gone]):
+            return _floats(values)
+    days = durations_as_days(values)
+    if days is None and dates:
+        days = dates_as_days(values)
+    return values.astype(object) if days is None else days
+
+
+def _floats(values: Array) -> FloatArray:
+    """Return numbers of any kind as floats, NaN where there is None."""
+    try:
+        return np.array([np.nan if value is None else float(value) for value in values])
+    except OverflowError:
+        largest = max((value for value in values if value is not None), key=abs)
+        raise InvalidInputError(
+            f"y holds {largest!r:.40}, but a number must be below 1.8e308: divide y by a power "
+            "of 10."
+        ) from None
 
 
 def is_missing(values: Array) -> BoolArray:
@@ -211,7 +264,9 @@ def is_nothing(value: Any) -> bool:
     """Whether an object is None, NaN or pandas' NA, which is not even equal to itself."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and np.isnan(value)
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | Decimal) and value != value
 
 
 def finite(values: Array) -> Array:

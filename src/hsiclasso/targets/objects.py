@@ -20,7 +20,10 @@ from hsiclasso.targets.base import MissingTarget, Target, TargetData, check_leng
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix, factored_target
 from hsiclasso.targets.values import tighter
 
-__all__ = ["Objects", "Pairwise", "pairwise_gram"]
+__all__ = ["Objects", "Pairwise", "check_symmetry", "pairwise_gram"]
+
+#: Items on which a function is tried in both orders, and how much it may differ, relatively.
+_CHECKED, _ASYMMETRY = 24, 1e-6
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,7 @@ class Objects(Target):
     def make(self, values: list[Any], rows: BoolArray) -> tuple[TargetData, Target]:
         """Return the objects of the samples that are used."""
         items = [item for item, used in zip(values, rows, strict=True) if used]
+        check_symmetry(items, self.function)
         return Pairwise(items, self.function), self
 
 
@@ -144,6 +148,30 @@ def pairwise_gram(items: Iterable[Any], function: Callable[[Any, Any], float]) -
         gram[i, i:] = [pair_value(items, function, i, j) for j in range(i, len(items))]
         gram[i:, i] = gram[i, i:]
     return gram
+
+
+def check_symmetry(items: Sequence[Any], function: Callable[[Any, Any], float]) -> None:
+    """Raise unless a function gives the same in both orders, on pairs of some evenly spaced items.
+
+    Examples
+    --------
+    >>> check_symmetry([1, 4], lambda a, b: a - b)
+    Traceback (most recent call last):
+        ...
+    hsiclasso.errors.InvalidInputError: the function returned -3 for items 0 and 1 and 3 for items
+    1 and 0, but a similarity does not depend on the order: pass lambda a, b: (f(a, b) + f(b, a)) /
+    2.
+    """
+    some = np.unique(np.linspace(0, len(items) - 1, min(len(items), _CHECKED)).astype(int)).tolist()
+    for place, i in enumerate(some):
+        for j in some[:place]:
+            one, other = pair_value(items, function, j, i), pair_value(items, function, i, j)
+            if abs(one - other) > _ASYMMETRY * max(abs(one), abs(other)):
+                raise InvalidInputError(
+                    f"the function returned {one:g} for items {j} and {i} and {other:g} for items "
+                    f"{i} and {j}, but a similarity does not depend on the order: pass "
+                    "lambda a, b: (f(a, b) + f(b, a)) / 2."
+                )
 
 
 def pair_value(

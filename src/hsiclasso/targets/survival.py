@@ -100,11 +100,11 @@ class Survival(Target):
 
     def read(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
         """Return times and events."""
-        time, event = (plain(part) for part in _time_and_event(y))
+        time, event = (plain(part, dates=False) for part in _time_and_event(y))
         if time.dtype.kind == "O" or event.dtype.kind == "O":
             raise InvalidInputError(
-                "y has times or events that are not numbers: pass numbers as times, and 0 and 1 as "
-                "events."
+                "y has times or events that are not numbers: pass the time from the start to the "
+                "event as a number (of days between two dates), and 0 and 1 as events."
             )
         check_length(time.size, n)
         check_length(event.size, n)
@@ -123,7 +123,7 @@ class Survival(Target):
         if not good.all():
             raise InvalidInputError(
                 f"y has the time {time[~good][0]}, but times until an event are finite numbers "
-                ">= 0."
+                ">= 0: correct or drop such rows."
             )
         if not np.isin(event, (0, 1)).all():
             raise InvalidInputError(
@@ -132,7 +132,8 @@ class Survival(Target):
             )
         if not event.any():
             raise InvalidInputError(
-                "y has no event: all times are censored, and nothing can be learnt from them."
+                "y has no event: all times are censored, and nothing can be learnt from them; pass "
+                "1 where the event was observed."
             )
         if np.ptp(time) == 0:
             raise InvalidInputError(f"y has only one time ({time[0]}): times must differ.")

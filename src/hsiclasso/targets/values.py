@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
@@ -11,7 +12,8 @@ from scipy.special import ndtri
 
 from hsiclasso._checks import check_choice
 from hsiclasso._types import BoolArray, FloatArray
-from hsiclasso.errors import InvalidInputError
+from hsiclasso.data.guards import missing_code
+from hsiclasso.errors import InvalidInputError, SuspectColumnWarning
 from hsiclasso.kernels import HSIC, Delta, Gaussian, Kernel, Measure, Samples, as_kernel
 from hsiclasso.kernels.factor import factor_rows
 from hsiclasso.kernels.markov import laplace_matrix
@@ -32,6 +34,7 @@ from hsiclasso.targets.matrix import (
     TargetMatrix,
     factored_target,
 )
+from hsiclasso.targets.text import numbers_in
 
 __all__ = [
     "Outputs",
@@ -53,6 +56,8 @@ Transform = Literal["auto", "rank", "normal"]
 _PLAIN = HSIC()
 #: Excess kurtosis above which tails are heavy: that of the Laplace distribution.
 _HEAVY = 3.0
+#: More classes than this share of the samples are hardly classes.
+_MOST_CLASSES = 0.9
 #: With this many samples or more, a real target is put on a grid.
 MANY_SAMPLES = 250_000
 
@@ -206,13 +211,16 @@ class ValueTarget(Target):
 
     def make(self, values: tuple[list[Array], bool], rows: BoolArray) -> tuple[TargetData, Target]:
         """Return the values of the samples that are used, with their kernel."""
-        columns = [finite(column[rows]) for column in values[0]]
+        columns = [np.asarray(finite(column[rows])) for column in values[0]]
         self._check_outputs(len(columns))
         if all((column == column[0]).all() for column in columns):
             self._refuse_constant(columns)
+        _warn_of_codes(columns)
         scores = np.array([self.scores(column) for column in columns])
         raw = np.array([codes_of(c) if self.by_class else self.numbers(c) for c in columns])
         labels = tuple(np.unique(c) for c in columns) if self.by_class or self.ordered else ()
+        if self.by_class:
+            _warn_of_many(max(map(len, labels)), len(columns[0]))
         kernel = self._kernel()
         averaged = self.outputs == "average" or (self.outputs == "auto" and self.by_class)
         if len(columns) > 1 and not averaged and not kernel.joins_columns:
@@ -247,7 +255,8 @@ class ValueTarget(Target):
         )
 
     def numbers(self, column: Array) -> FloatArray:
-        """Return a column as numbers; raise if it holds text."""
+        """Return a column as numbers; raise if it holds other text."""
+        column = numbers_in(column)
         if column.dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"target={self.name!r} needs a numeric y, but y holds text such as "
@@ -255,6 +264,31 @@ class ValueTarget(Target):
                 "ordered category."
             )
         return column.astype(np.float64)
+
+
+def _warn_of_codes(columns: list[Array]) -> None:
+    """Warn if a number seems to stand for missing values."""
+    numeric = (column.astype(np.float64) for column in columns if column.dtype.kind in "iuf")
+    for found in filter(None, map(missing_code, numeric)):
+        warnings.warn(
+            f"y has the value {found[0]:g} {found[1]:,} times, far from all others, as a code for "
+            "missing values is: if it is one, replace it by NaN, and leave these samples out with "
+            "target=Real(missing='drop') (--missing-target drop on the command line).",
+            SuspectColumnWarning,
+            stacklevel=2,
+        )
+
+
+def _warn_of_many(n_classes: int, n: int) -> None:
+    """Warn if nearly every sample is a class of its own, which features cannot explain."""
+    if n_classes > _MOST_CLASSES * n:
+        warnings.warn(
+            f"y has {n_classes:,} classes in {n:,} samples: nearly every sample is a class of its "
+            "own, as if y were an identifier; check which column is the target, or pass "
+            "target='real' if these are numbers.",
+            SuspectColumnWarning,
+            stacklevel=2,
+        )
 
 
 def codes_of(column: Array) -> FloatArray:

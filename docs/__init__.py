@@ -1,0 +1,1 @@
+"""The pages of the site, and the programs that run their code and build it."""
