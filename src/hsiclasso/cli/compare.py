@@ -10,7 +10,8 @@ import click
 
 from hsiclasso.cli import tables, terminal
 from hsiclasso.cli.build import files_read, make_target, read
-from hsiclasso.cli.options import SectionedCommand, command_words, compare_options
+from hsiclasso.cli.commands import SectionedCommand, command_words
+from hsiclasso.cli.options import compare_options
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import named
 from hsiclasso.errors import InvalidInputError

@@ -10,7 +10,8 @@ import click
 
 from hsiclasso.cli import terminal
 from hsiclasso.cli.build import make_selector, read
-from hsiclasso.cli.options import SectionedCommand, output_options, run_options, work_options
+from hsiclasso.cli.commands import SectionedCommand
+from hsiclasso.cli.options import output_options, run_options, work_options
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import PIPE
 from hsiclasso.cli.select import check_output, deliver

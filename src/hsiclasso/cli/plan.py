@@ -10,7 +10,8 @@ import click
 
 from hsiclasso.cli import terminal
 from hsiclasso.cli.build import make_selector, read
-from hsiclasso.cli.options import SectionedCommand, run_options, work_options
+from hsiclasso.cli.commands import SectionedCommand
+from hsiclasso.cli.options import run_options, work_options
 
 __all__ = ["plan"]
 

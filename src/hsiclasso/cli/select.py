@@ -17,7 +17,8 @@ from hsiclasso.cli.build import (
     read,
     resources_of,
 )
-from hsiclasso.cli.options import SectionedCommand, command_words, select_options
+from hsiclasso.cli.commands import SectionedCommand, command_words
+from hsiclasso.cli.options import select_options
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import named
 from hsiclasso.errors import InvalidInputError

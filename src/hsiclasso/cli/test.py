@@ -10,7 +10,8 @@ import click
 
 from hsiclasso.cli import tables, terminal
 from hsiclasso.cli.build import files_read, make_knockoffs, make_scan, read
-from hsiclasso.cli.options import SectionedCommand, test_options
+from hsiclasso.cli.commands import SectionedCommand
+from hsiclasso.cli.options import test_options
 from hsiclasso.cli.output import Output
 from hsiclasso.errors import InvalidInputError
 
