@@ -150,7 +150,8 @@ def _digest(arrays: Mapping[str, Any]) -> str:
 def _save(file: Path, result: Any) -> Any:
     """Write the result of a chunk, completely or not at all."""
     buffer, arrays = io.BytesIO(), result.to_arrays()
-    np.savez(buffer, **arrays, **{_DIGEST: np.array(_digest(arrays))})
+    arrays[_DIGEST] = np.array(_digest(arrays))
+    np.savez(buffer, **arrays)
     _write(file.parent.parent, file, buffer.getvalue())
     return result
 
