@@ -13,16 +13,18 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import itertools
 import json
 import os
 import random
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ _WHOLE = {
                    "tests/selectors/test_missing.py"),
     "targets": ("tests/selectors/test_targets.py", "tests/data/test_files.py"),
 }  # fmt: skip
-#: Seconds after which a mutant counts as killed: it does not end.
+#: Seconds of work after which a mutant counts as killed: it does not end.
 _PATIENCE = 300
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -164,76 +166,81 @@ def sample(station: str, number: int, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(every, min(number, len(every)))
 
 
-def is_killed(copied: Path, mutant: Mutant, station: str) -> str:
-    """Return what kills a mutant: the tests of its file, its station or whole selectors; or ""."""
-    file = copied / mutant.file
-    source = file.read_bytes()
-    name = file.stem.removeprefix("_")
-    own = [f"tests/{station}/test_{name}.py", f"tests/{station}/test_{name.split('_')[0]}.py"]
-    stages = {
-        "file": [test for test in dict.fromkeys(own) if (copied / test).exists()],
-        "station": [f"tests/{station}"],
-        "selectors": [*_WHOLE[station]],
-    }
-    try:
-        file.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.stop :])
-        return next(
-            (stage for stage, tests in stages.items() if tests and _fails(copied, tests)), ""
-        )
-    finally:
-        file.write_bytes(source)
+@dataclass
+class Copy:
+    """A copy of the project, in which mutants live."""
 
+    root: Path
+    passes: dict[tuple[str, ...], bool] = field(default_factory=dict)  #: tests without a mutant
 
-def _fails(copied: Path, tests: list[str], patience: float = _PATIENCE) -> bool:
-    command = [
-        sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
-        "--no-header", "--tb=no", "--ignore=tests/dependence/test_cluster.py", *tests,
-    ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": "src", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
-    try:
+    def killed_by(self, mutant: Mutant, station: str) -> str:
+        """Return whose tests fail with a mutant: of its file, its station, or selectors; or ""."""
+        file = self.root / mutant.file
+        source = file.read_bytes()
+        name = file.stem.removeprefix("_")
+        own = [f"tests/{station}/test_{name}.py", f"tests/{station}/test_{name.split('_')[0]}.py"]
+        stages = {
+            "file": tuple(test for test in dict.fromkeys(own) if (self.root / test).exists()),
+            "station": (f"tests/{station}",),
+            "selectors": _WHOLE[station],
+        }
+        for stage, tests in stages.items():
+            file.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.stop :])
+            fails = bool(tests) and self.fails(tests)
+            file.write_bytes(source)
+            if fails:
+                if tests not in self.passes:
+                    self.passes[tests] = not self.fails(tests)
+                if not self.passes[tests]:
+                    raise RuntimeError(f"{' '.join(tests)} fail without a mutant")
+                return stage
+        return ""
+
+    def fails(self, tests: Iterable[str]) -> bool:
+        """Run tests; those that do not end fail."""
+        command = [
+            sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
+            "--no-header", "--tb=no", "--ignore=tests/dependence/test_cluster.py", *tests,
+        ]  # fmt: skip
+        environment = {**os.environ, "PYTHONPATH": "src", "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
-            command,
-            cwd=copied,
-            env=environment,
-            capture_output=True,
-            timeout=patience,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+            command, cwd=self.root, env=environment, capture_output=True, check=False,
+            preexec_fn=_limit_time,
+        )  # fmt: skip
+        return done.returncode != 0
+
+
+def _limit_time() -> None:
+    """Limit the seconds of work, which do not depend on what else the machine does."""
+    resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
 
 
 def run(stations: list[str], number: int, seed: int, minutes: float) -> dict[str, Any]:
-    """Test mutants of every station until the time is over."""
-    start, found = time.monotonic(), dict[str, Any]()
+    """Test mutants of every station in turns, until the time is over."""
+    start = time.monotonic()
+    found: dict[str, Any] = {
+        station: {"mutants": 0, "killed_by": {}, "survivors": []} for station in stations
+    }
     with tempfile.TemporaryDirectory() as place:
-        copied = Path(place) / "copy"
+        copied = Copy(Path(place) / "copy")
         for part in ("src", "tests", "experiments", "benchmarks", "reliability"):
-            shutil.copytree(ROOT / part, copied / part, ignore=shutil.ignore_patterns("results"))
-        shutil.copy(ROOT / "pyproject.toml", copied)
-        queues = {station: sample(station, number, seed) for station in stations}
-        for station, tests in ((s, [f"tests/{s}", *_WHOLE[s]]) for s in stations):
-            if _fails(copied, tests, 1000):
-                raise RuntimeError(f"the tests of {station} fail without a mutant")
-            found[station] = {"mutants": 0, "killed_by": {}, "survivors": []}
-        for station, mutant in (
-            (s, m)
-            for row in zip(*queues.values(), strict=False)
-            for s, m in zip(queues, row, strict=True)
-        ):
-            if time.monotonic() - start > 60 * minutes:
-                break
-            by = is_killed(copied, mutant, station)
-            counts = found[station]
-            counts["mutants"] += 1
-            if by:
-                counts["killed_by"][by] = counts["killed_by"].get(by, 0) + 1
-            else:
-                counts["survivors"].append(mutant.name)
-            print(
-                f"{time.monotonic() - start:6.0f} s {by or 'SURVIVES':9} {mutant.name}", flush=True
+            shutil.copytree(
+                ROOT / part, copied.root / part, ignore=shutil.ignore_patterns("results")
             )
+        shutil.copy(ROOT / "pyproject.toml", copied.root)
+        samples = [sample(station, number, seed) for station in stations]
+        for turn in itertools.zip_longest(*samples):
+            for station, mutant in zip(stations, turn, strict=True):
+                if mutant is None or time.monotonic() - start > 60 * minutes:
+                    continue
+                by, counts = copied.killed_by(mutant, station), found[station]
+                counts["mutants"] += 1
+                if by:
+                    counts["killed_by"][by] = counts["killed_by"].get(by, 0) + 1
+                else:
+                    counts["survivors"].append(mutant.name)
+                seconds = time.monotonic() - start
+                print(f"{seconds:6.0f} s {by or 'SURVIVES':9} {mutant.name}", flush=True)
     return {"seed": seed, "minutes": round((time.monotonic() - start) / 60), "stations": found}
 
 

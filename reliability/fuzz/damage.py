@@ -33,18 +33,23 @@ def damaged(rng: Rng, data: bytes) -> bytes:
 def damage_file(rng: Rng, file: Path) -> None:
     """Damage a file; in half of the compressed ones what is inside, with right checksums."""
     data, inside = file.read_bytes(), rng.random() < 0.5
-    if inside and file.suffix == ".gz":
-        data = gzip.compress(damaged(rng, gzip.decompress(data)))
-    elif inside and file.suffix == ".zst":
+    try:
+        made = _damage_inside(rng, file, data) if inside else damaged(rng, data)
+    except Exception:  # it was damaged before, and cannot be opened any more
+        made = damaged(rng, data)
+    file.write_bytes(made)
+
+
+def _damage_inside(rng: Rng, file: Path, data: bytes) -> bytes:
+    if file.suffix == ".gz":
+        return gzip.compress(damaged(rng, gzip.decompress(data)))
+    if file.suffix == ".zst":
         import zstandard
 
         plain = zstandard.ZstdDecompressor().decompressobj().decompress(data)
-        data = zstandard.ZstdCompressor().compress(damaged(rng, plain))
-    elif inside and zipfile.is_zipfile(io.BytesIO(data)):
-        data = _damage_member(rng, data)
-    else:
-        data = damaged(rng, data)
-    file.write_bytes(data)
+        return zstandard.ZstdCompressor().compress(damaged(rng, plain))
+    is_archive = zipfile.is_zipfile(io.BytesIO(data))
+    return _damage_member(rng, data) if is_archive else damaged(rng, data)
 
 
 def damage_folder(rng: Rng, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -382,3 +383,18 @@ class TestTarget:
         (tmp_path / "y.npy").write_bytes(b"nothing")
         with pytest.raises(InvalidInputError, match=r"y\.npy cannot be read as a target"):
             read_target(tmp_path / "y.npy", 4)
+
+
+def test_text_with_signs_that_do_not_exist_is_refused(tmp_path):
+    y = np.array(["a", "b", "a", "b"])
+    y.view(np.uint32)[1] = 0x110000
+    np.savez(tmp_path / "t.npz", X=np.eye(4), y=y)
+    with pytest.raises(InvalidInputError, match="y is text with signs that do not exist"):
+        read_table(tmp_path / "t.npz", "y")
+
+
+def test_a_member_that_is_no_array_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.npz", "w") as archive:
+        archive.writestr("X", b"no array")
+    with pytest.raises(InvalidInputError, match="X is no array"):
+        read_table(tmp_path / "t.npz", "y")

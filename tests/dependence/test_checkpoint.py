@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import zipfile
 
 import numpy as np
 import pytest
@@ -90,6 +91,31 @@ def test_a_damaged_file_is_computed_again(data, tmp_path, computed):
     files[3].unlink()
     assert_same(selector(tmp_path).fit(X, y), expected)
     assert len(computed) == 3
+
+
+@pytest.mark.parametrize("damage", ["a value", "a name", "a header"])
+def test_a_chunk_that_was_changed_with_right_checksums_is_computed_again(
+    data, tmp_path, computed, damage
+):
+    X, y = data
+    expected = selector(tmp_path).fit(X, y)
+    computed.clear()
+    file = sorted((tmp_path / "relevance").iterdir())[1]
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = "columns.npy"
+    content = members.pop(name)
+    if damage == "a name":
+        name = "other.npy"
+    elif damage == "a value":
+        content = content[:-1] + bytes([content[-1] ^ 1])
+    else:
+        content = content.replace(b"'descr'", b"'des(r'")
+    with zipfile.ZipFile(file, "w") as archive:
+        for other, text in {**members, name: content}.items():
+            archive.writestr(other, text)
+    assert_same(selector(tmp_path).fit(X, y), expected)
+    assert len(computed) == 1
 
 
 @pytest.mark.parametrize(

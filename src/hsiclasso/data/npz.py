@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,10 +71,22 @@ def _load(file: Path, wanted: Iterable[str]) -> tuple[Array, dict[str, Array | N
                 f"{file} has no array named 'X', only {quoted(archive.files)}: save the table "
                 "with numpy.savez(file, X=X, y=y, feature_names=names)."
             )
-        names = archive["feature_names"] if "feature_names" in archive.files else None
+        names = _array(archive, "feature_names") if "feature_names" in archive.files else None
         others = [name for name in archive.files if name not in ("X", "feature_names")]
-        arrays = {name: archive[name] if name in wanted else None for name in others}
-        return archive["X"], arrays, names
+        arrays = {name: _array(archive, name) if name in wanted else None for name in others}
+        return _array(archive, "X"), arrays, names
+
+
+def _array(archive: Any, name: str) -> Array:
+    """Return an array of an archive; NumPy returns a member that is none as bytes."""
+    array = archive[name]
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{name} is no array")
+    if array.dtype.kind == "U" and array.dtype.itemsize:
+        codes = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="))).view(np.uint32)
+        if codes.size and codes.max() > sys.maxunicode:
+            raise ValueError(f"{name} is text with signs that do not exist")
+    return array
 
 
 def _coded(X: Array, layout: Layout) -> CodedTable:

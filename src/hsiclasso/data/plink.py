@@ -237,9 +237,9 @@ class Genotypes(UniformSource):
 
 def refuse_other_genotypes(file: Path) -> None:
     """Raise for a path that belongs to genotypes, but is not the .bed file; say which is."""
-    suffix, bed = file.suffix.lower(), file.with_suffix(".bed")
+    suffix = file.suffix.lower()
     if suffix in (".bim", ".fam"):
-        what = "variants" if suffix == ".bim" else "samples"
+        what, bed = "variants" if suffix == ".bim" else "samples", file.with_suffix(".bed")
         raise InvalidInputError(
             f"{file} describes the {what} of a PLINK file: give {bed.name}, which is read together "
             "with it."

@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,8 @@ from hsiclasso.errors import InvalidInputError
 __all__ = ["Checkpoint", "Part"]
 
 _MADE_FOR = "made_for.json"
+#: Name of the entry that tells whether the others are those that were saved.
+_DIGEST = "digest"
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,24 @@ class Checkpoint:
     def map(self, work: Any, pieces: Sequence[slice]) -> Iterator[Any]:
         """Yield the results of all chunks, in order: values that become arrays and back."""
         files = self._files(work, pieces)
-        missing = {number for number, file in enumerate(files) if not _is_complete(file)}
+        missing = {number for number, file in enumerate(files) if _load(file) is None}
         fresh = self.runner.map(work, [pieces[number] for number in sorted(missing)])
         for number, file in enumerate(files):
             if number in missing:
                 yield _save(file, next(fresh))
             else:
-                with np.load(file, allow_pickle=False) as arrays:
-                    yield work.result_type.from_arrays(arrays)
+                arrays = _load(file)
+                if arrays is None:
+                    raise InvalidInputError(
+                        f"{file} was damaged or removed while it was in use: start again to "
+                        "continue."
+                    )
+                yield work.result_type.from_arrays(arrays)
 
     def run_part(self, part: Part, work: Any, pieces: Sequence[slice]) -> Iterator[slice]:
         """Compute the chunks of a part that are not in the folder; yield each when it is saved."""
         files, numbers = self._files(work, pieces), part.chunks(len(pieces))
-        missing = [number for number in numbers if not _is_complete(files[number])]
+        missing = [number for number in numbers if _load(files[number]) is None]
         results = self.runner.map(work, [pieces[number] for number in missing])
         for number, result in zip(missing, results, strict=True):
             _save(files[number], result)
@@ -88,7 +94,7 @@ class Checkpoint:
         absent = [
             number
             for number in range(1, n_parts + 1)
-            if not all(_is_complete(files[k]) for k in Part(number, n_parts).chunks(len(pieces)))
+            if any(_load(files[k]) is None for k in Part(number, n_parts).chunks(len(pieces)))
         ]
         if absent:
             shown = ", ".join(map(str, absent[:10])) + (", ..." if len(absent) > 10 else "")
@@ -125,19 +131,27 @@ class Checkpoint:
         return folder
 
 
-def _is_complete(file: Path) -> bool:
-    """Whether there is a file that can be read to its end."""
+def _load(file: Path) -> dict[str, Any] | None:
+    """Return the arrays of a chunk; None if they are not there, or not those that were saved."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            return bool(archive.namelist()) and archive.testzip() is None
-    except (OSError, zipfile.BadZipFile):
-        return False
+        with file.open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
+            arrays = {name: archive[name] for name in archive.files}
+        return arrays if str(arrays.pop(_DIGEST)) == _digest(arrays) else None
+    except Exception:  # NumPy raises errors of any class on damaged files
+        return None
+
+
+def _digest(arrays: Mapping[str, Any]) -> str:
+    """Return a text that changes with the arrays: a damaged chunk is computed again."""
+    return hash_of(*(part for name in sorted(arrays) for part in (name, np.asarray(arrays[name]))))
 
 
 def _save(file: Path, result: Any) -> Any:
     """Write the result of a chunk, completely or not at all."""
-    buffer = io.BytesIO()
-    np.savez(buffer, **result.to_arrays())
+    buffer, arrays = io.BytesIO(), result.to_arrays()
+    arrays[_DIGEST] = np.array(_digest(arrays))
+    np.savez(buffer, **arrays)
     _write(file.parent.parent, file, buffer.getvalue())
     return result
 
