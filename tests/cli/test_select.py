@@ -208,6 +208,7 @@ def test_pairs_are_listed_by_both_names(tmp_path, rng):
     done = succeed("select", table, "-t", "y", "-k", 1, "--interactions", "all")
     assert "lab1 & lab4" in done.stdout
     assert "15 pairs were scanned" in done.output
+    assert " of 6 columns and 15 interactions touched" in done.output
     found = json.loads(succeed("select", table, "-t", "y", "-k", 1, "--json", "--interactions",
                                "lab4,lab1").stdout)  # fmt: skip
     assert found["features"][0]["columns"] == ["lab1", "lab4"]

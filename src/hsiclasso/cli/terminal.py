@@ -95,11 +95,13 @@ def stability_line(stability: StabilityResult) -> Text:
 
 def certificate_line(result: SelectionResult) -> Text:
     """Return the proof of optimality in one line."""
-    proof = result.certificate
+    proof, pairs = result.certificate, result.interactions
+    number = f"{result.data.n_columns:,} columns"
+    if pairs is not None:
+        number += f" and {max(pairs.n_offered, pairs.n_scanned):,} interactions"
     return plain(
         f"Certificate: KKT residual {proof.kkt_residual:.1e}, duality gap {proof.duality_gap:.1e}, "
-        f"{proof.n_candidates:,} of {result.data.n_columns:,} columns touched, Gram error "
-        f"{result.solution.gram_error:.1e}",
+        f"{proof.n_candidates:,} of {number} touched, Gram error {result.solution.gram_error:.1e}",
         style="dim",
     )
 

@@ -115,10 +115,11 @@ def certificate_words(result: SelectionResult) -> list[str]:
             f"The weights are the best ones: for this penalty, no other weights of the {columns:,} "
             "columns explain the target better. This was checked, not assumed."
         )
+    what = "column" if result.interactions is None else "kernel"
     numbers = (
         f"The largest violation of the conditions of an optimum is {proof.kkt_residual:.1e} of "
         f"the largest relevance, the relative duality gap {proof.duality_gap:.1e}. Redundancies "
-        f"of {_number(proof.n_candidates, 'column')} had to be computed; bounds settle the others. "
+        f"of {_number(proof.n_candidates, what)} had to be computed; bounds settle the others. "
         f"The error of a Gram matrix is at most {result.solution.gram_error:.1e}."
     )
     last = (
