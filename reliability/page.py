@@ -36,7 +36,7 @@ def _fuzz() -> Iterator[str]:
     yield "## Damaged files"
     yield (
         f"{total:,} damaged files in {record['minutes']} minutes through {len(answers)} readers, "
-        f"seed {record['seed']}: {bad:,} answers that are no answer (an error of another library, "
+        f"seed {record['seed']}: {bad:,} without an answer (an error of another library, "
         f"exhausted memory, a crash, a hang). The slowest case took {record['slowest_seconds']} s. "
         "A case is a small valid file with bits flipped, bytes cut, moved or replaced, or numbers "
         "of its header changed, also inside compressed members whose checksums agree."
@@ -131,6 +131,7 @@ def _load() -> Iterator[str]:
     record = records.load("load")
     cases = record["cases"]
     yield "## Load"
+    yield "Seconds are wall time, whatever else the machine did."
     yield from table(
         ("fits at once", "fits", "seconds", "answers that differ", "MB grown in either half",
          "threads of BLAS restored"),
@@ -193,6 +194,7 @@ def page() -> str:
     """Return the page."""
     parts = [
         "# How reliable it is",
+        "",
         "Figures of runs that try to break the package. This page is made from their records by "
         "`python -m reliability.page`; the test command runs a small part of each.",
     ]
