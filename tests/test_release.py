@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -31,6 +32,24 @@ def test_the_version_has_one_home(built):
     assert all(f"hsiclasso-{hsiclasso.__version__}" in path.name for path in built)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {hsiclasso.__version__}\n" in citation
+
+
+def test_the_conda_recipe_asks_for_the_same_packages():
+    yaml = pytest.importorskip("yaml")
+    recipe = yaml.safe_load((ROOT / "packaging" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["cli"], *extras["plots"]]
+    wanted = [name.replace("matplotlib", "matplotlib-base") for name in wanted if "[" not in name]
+    python, *packages = recipe["requirements"]["run"]
+    assert sorted(name.replace(" ", "") for name in packages) == sorted(wanted)
+    context = recipe["context"]
+    assert context["version"] == hsiclasso.__version__
+    assert project["requires-python"] == f">={context['python_min']}"
+    assert python == "python >=${{ python_min }}"
+    (command,) = recipe["build"]["python"]["entry_points"]
+    name, _, function = command.partition(" = ")
+    assert project["scripts"] == {name: function}
 
 
 def test_the_wheel_has_the_package_and_nothing_else(built):
