@@ -184,9 +184,9 @@ def _parts() -> Reader:
         if job.exists() and _asks_for_much(job):
             raise InvalidInputError("not run: it would read other files, or work for long")
         done = run("merge", folder)
-        if done.exit_code == 2 and "Traceback" not in done.stderr:
-            raise InvalidInputError(done.stderr)
-        if done.exit_code:
+        if isinstance(done.exception, SystemExit):
+            raise InvalidInputError(done.stderr)  # the shell's one line
+        if done.exception is not None:
             raise done.exception
 
     return Reader(make, read)
