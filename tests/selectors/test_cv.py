@@ -656,6 +656,6 @@ def test_errors_of_a_part_say_so(data):
     """Its rows and numbers are not those of the table that the user knows."""
     X, _ = data
     y, rows = np.arange(90) // 45, np.arange(90)
-    message = r"In the training part of a fold, 40 samples: y has only one"
+    message = r"In the training part of a fold, 40 of 90 samples: y has only one"
     with pytest.raises(InvalidInputError, match=message):
         HSICLassoCV(sizes=[1], cv=[(rows[:40], rows[40:])]).fit(X, y)

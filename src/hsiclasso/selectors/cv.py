@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -208,6 +209,16 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         found = SizeScores(sizes, np.array(folds).T)
         self.n_features_ = found.best(self.rule)
         self.scores_ = replace(found, chosen=self.n_features_)
+        usable = table if target.rows is None else table.rows(used)
+        self._refit(selector, model, (table, y), (usable, entries_of(known, used)), params)
+        return self
+
+    def _refit(
+        self, selector: Any, model: Any, whole: tuple[ModelTable, Any],
+        usable: tuple[ModelTable, Any], params: dict[str, Any],
+    ) -> None:  # fmt: skip
+        """Select from the whole table, and fit the model to the samples that have a target."""
+        table, y = whole
         self.selector_ = clone(selector).set_params(n_features_to_select=self.n_features_)
         self.selector_.fit(table.X, y, **params)
         self.selector_.result_ = replace(self.selector_.result_, validation=self.scores_)
@@ -215,9 +226,8 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         columns = np.sort(self.selected_)
         self._labels = table.labels_of(columns)
         self._is_encoded = isinstance(table.X, Source)
-        usable = table if target.rows is None else table.rows(used)
-        self.estimator_ = clone(model).fit(usable.columns(columns), entries_of(known, used))
-        return self
+        rows, known = usable
+        self.estimator_ = clone(model).fit(rows.columns(columns), known)
 
     def _check_sizes(
         self, source: Source, y: Any, selector: Any, params: dict[str, Any]
@@ -321,7 +331,8 @@ class _Fold:
         """Return the score of each size."""
         inner, outer = self.table.rows(train), self.table.rows(test)
         known, sought = (entries_of(self.targets[1], rows) for rows in (train, test))
-        fitted = self._select(inner, train, self.sizes[-1])
+        select = partial(self._select, inner, train, train.size + test.size)
+        fitted = select(self.sizes[-1])
         if not fitted.selected_.size:
             raise InvalidInputError(
                 "No feature depends on the target in the training part of a fold: take fewer "
@@ -332,13 +343,13 @@ class _Fold:
             if fitted.path_.exact:  # one path has the features of all sizes
                 columns = fitted.selected_of_size(min(size, len(fitted.result_.features)))
             else:
-                columns = self._select(inner, train, size).selected_
+                columns = select(size).selected_
             columns = np.sort(columns)
             model = clone(self.model).fit(inner.columns(columns), known)
             scores.append(float(self.scorer(model, outer.columns(columns), sought)))
         return scores
 
-    def _select(self, inner: ModelTable, train: IntArray, size: int) -> Any:
+    def _select(self, inner: ModelTable, train: IntArray, total: int, size: int) -> Any:
         given = {
             name: None if values is None else _safe_indexing(values, train)
             for name, values in self.params.items()
@@ -351,7 +362,7 @@ class _Fold:
                 return selector.fit(inner.X, entries_of(self.targets[0], train), **given)
             except InvalidInputError as error:
                 raise InvalidInputError(
-                    f"In the training part of a fold, {train.size} samples: {error}"
+                    f"In the training part of a fold, {train.size} of {total} samples: {error}"
                 ) from error
 
 
