@@ -6,6 +6,7 @@ measures one fit: wall seconds, CPU seconds of all its threads, and memory.
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -36,6 +37,8 @@ class Job:
     columns: int | None = None  #: score only this many random columns
     #: Arguments of the method. "gaussian" holds those of a Gaussian kernel of the features.
     options: dict[str, Any] = field(default_factory=dict)
+    #: Packages that are as if they were not installed.
+    without: tuple[str, ...] = ()
 
     def key(self) -> str:
         """Return the job as JSON."""
@@ -126,6 +129,7 @@ _WARM = (60, 300)
 def perform(given: dict[str, Any]) -> dict[str, Any]:
     """Carry out a job, given as a dictionary, and return what was measured."""
     job = Job(**given)
+    sys.modules.update(dict.fromkeys(job.without))  # None: an import fails
     method = METHODS[job.method]
     X, y = load(job)
     for n in _WARM:

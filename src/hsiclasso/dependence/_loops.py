@@ -1,13 +1,15 @@
-"""Compiled loops of the statistic; `tests/dependence` has a NumPy version of each."""
+"""Compiled loops of the statistic and of products; the tests have a NumPy version of each."""
 
 from __future__ import annotations
 
 import math
 
-from hsiclasso._compile import compiled
-from hsiclasso._types import FloatArray
+import numpy as np
 
-__all__ = ["shrunk_energies"]
+from hsiclasso._compile import compiled, inlined
+from hsiclasso._types import FloatArray, IntArray
+
+__all__ = ["multiply_sparse", "shrunk_energies"]
 
 
 @compiled
@@ -42,3 +44,41 @@ def shrunk_energies(
             for r in range(width):
                 row[r] *= inverse
                 total[r] += row[r] * row[r]
+
+
+@inlined
+def _add_product(factor: float, left: FloatArray, right: FloatArray, out: FloatArray) -> None:
+    """Add a multiple of the outer product of two vectors to `out`."""
+    for r in range(left.size):
+        for s in range(right.size):
+            out[r, s] += factor * left[r] * right[s]
+
+
+@compiled
+def multiply_sparse(
+    n: int, places: IntArray, deviations: FloatArray, at_zero: FloatArray, others: IntArray,
+    other_deviations: FloatArray, others_at_zero: FloatArray, sizes: IntArray, energies: FloatArray,
+) -> None:  # fmt: skip
+    """Write the squared norms of the products of a sparse factor with other ones.
+
+    The first four arguments are of a `SparseFactor`. The others follow each other in `others`,
+    `other_deviations` and `others_at_zero`; `sizes` (k, 2) has the number m of places and the rank
+    of each. `energies` has shape (k,).
+    """
+    where = np.full(n, -1, dtype=np.int32)
+    for i in range(places.size):
+        where[places[i]] = i
+    first, value, row = 0, 0, 0
+    for k in range(sizes.shape[0]):
+        size, width = sizes[k, 0], sizes[k, 1]
+        own = other_deviations[value : value + size * width].reshape((size, width))
+        product = np.zeros((at_zero.size, width))
+        _add_product(-float(n), at_zero, others_at_zero[row : row + width], product)
+        for j in range(size):
+            i = where[others[first + j]]
+            if i >= 0:
+                _add_product(1.0, deviations[i], own[j], product)
+        energies[k] = 0.0
+        for entry in product.flat:
+            energies[k] += entry * entry
+        first, value, row = first + size, value + size * width, row + width

@@ -48,7 +48,7 @@ class FeatureFunctions:
         self._problem = problem
         self._progress = progress
         n_threads = problem.columns.budget.n_threads
-        self._products = FactorProducts(problem.columns, problem.measure, n_threads)
+        self._products = FactorProducts(problem.columns, problem.measure, n_threads, sparse=False)
         self._threads = Threads(n_threads)
 
     def factors(self, features: IntArray) -> list[FloatArray]:

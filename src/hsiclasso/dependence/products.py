@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from hsiclasso._types import BoolArray, FloatArray, IntArray
 from hsiclasso.dependence.budget import Budget
 from hsiclasso.dependence.features import Features, Matrix, Scaled
 from hsiclasso.dependence.running import Threads
+from hsiclasso.dependence.sparse_factors import SparseFactor, make_matrices, sparse_energies
 from hsiclasso.kernels import Factor, Measure
 from hsiclasso.kernels.markov import LaplaceMatrix
 
@@ -37,6 +39,9 @@ _SHARES = 4
 _STACK = 1 << 18
 #: Fewest samples that are multiplied at once.
 _LEAST_RUN = 256
+
+
+AnyMatrix = Matrix | SparseFactor
 
 
 class ScaledColumns:
@@ -91,15 +96,20 @@ class FactorProducts:
         Dependence measure.
     n_threads : int
         Number of threads for large blocks.
+    sparse : bool, default=True
+        Whether columns that are mostly zero get a `SparseFactor`.
     """
 
-    def __init__(self, columns: ScaledColumns, measure: Measure, n_threads: int) -> None:
+    def __init__(
+        self, columns: ScaledColumns, measure: Measure, n_threads: int, *, sparse: bool = True
+    ) -> None:
         features = columns.features
+        self._make = make_matrices if sparse else Features.matrices
         self._columns = columns
         self._measure = measure
         self._n_threads = n_threads
-        self._cache: OrderedDict[int, Matrix] = OrderedDict()
-        self._kept: dict[int, Matrix] = {}
+        self._cache: OrderedDict[int, AnyMatrix] = OrderedDict()
+        self._kept: dict[int, AnyMatrix] = {}
         least, most = _CACHE_BYTES, columns.budget.factors
         least = int(np.clip(_CACHE_PER_COLUMN * features.n_features, least, 2 * least))
         least = min(least, most)
@@ -112,11 +122,13 @@ class FactorProducts:
         #: Largest bound on the relative error of a Gram matrix so far.
         self.error = 0.0
         # a stack of factors should be small; few have more than 24 rows
-        self._step = max(1, _STACK // (24 * features.n_samples))
+        n, n_read = features.n_samples, _READ_ENTRIES // (4 * features.n_samples)
+        length = features.source.n_stored // max(1, features.source.n_features) if sparse else n
+        self._step = max(1, min(_STACK // (24 * max(1, length)), max(n_read, _STACK // (24 * n))))
         self._many = _MIN_PARTS * self._step
         self._lock = threading.Lock()
 
-    def matrices(self, wanted: IntArray, *, keep: bool = False) -> list[Matrix]:
+    def matrices(self, wanted: IntArray, *, keep: bool = False) -> list[AnyMatrix]:
         """Return the matrices of some features; make those that are not in memory.
 
         With `keep` they stay in memory. Otherwise the cache may drop them.
@@ -129,7 +141,7 @@ class FactorProducts:
         missing = [k for k in dict.fromkeys(numbers) if k not in made]
         if missing:
             scaled = self._columns(np.array(missing))
-            fresh = self._columns.features.matrices(scaled, self._measure)
+            fresh = self._make(self._columns.features, scaled, self._measure)
             made |= dict(zip(missing, fresh, strict=True))
             with self._lock:
                 for k in missing:
@@ -173,7 +185,7 @@ class FactorProducts:
         """Return the threads for some features; one if starting threads would take longer."""
         return Threads(self._n_threads if rows.size >= self._many else 1)
 
-    def _recall(self, number: int, keep: bool) -> Matrix:
+    def _recall(self, number: int, keep: bool) -> AnyMatrix:
         """Return a matrix that is in memory; with `keep`, move it out of the cache."""
         if number in self._kept:
             return self._kept[number]
@@ -185,7 +197,7 @@ class FactorProducts:
         self._cache.move_to_end(number)
         return self._cache[number]
 
-    def _remember(self, number: int, matrix: Matrix, keep: bool) -> None:
+    def _remember(self, number: int, matrix: AnyMatrix, keep: bool) -> None:
         """Store a new matrix and its norm."""
         self._norm2[number] = matrix.norm**2
         # dividing a Gram matrix by its norm doubles the bound on its error
@@ -197,7 +209,7 @@ class FactorProducts:
             self._cached_bytes += matrix.nbytes
             self._forget()
 
-    def _keep(self, number: int, matrix: Matrix) -> None:
+    def _keep(self, number: int, matrix: AnyMatrix) -> None:
         """Keep a matrix in memory; the cache becomes smaller."""
         self._kept[number] = matrix
         self._free_bytes -= matrix.nbytes
@@ -222,27 +234,34 @@ def _patterns(unknown: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
             yield np.flatnonzero(which.ravel() == i), np.flatnonzero(missing)
 
 
-def inner_products(left: list[Matrix], right: list[Matrix], threads: Threads) -> FloatArray:
-    """Return the inner products of matrices: factors, Laplace matrices or both."""
-    rows, cols = (np.array([isinstance(m, Factor) for m in side]) for side in (left, right))
-    out = np.zeros((len(left), len(right)))
-    above, beside = ([m for m in side if isinstance(m, Factor)] for side in (left, right))
-    if above and beside:
-        out[np.ix_(rows, cols)] = _energies(above, beside, threads)
-    for j, matrix in enumerate(right):
-        if isinstance(matrix, LaplaceMatrix):
-            out[:, j] = [_with_recursion(other, matrix) for other in left]
-    for i, matrix in enumerate(left):
-        if isinstance(matrix, LaplaceMatrix):
-            out[i, cols] = [matrix.energy(other.rows) for other in beside]
+def inner_products(left: list[AnyMatrix], right: list[AnyMatrix], threads: Threads) -> FloatArray:
+    """Return the inner products of matrices of any kinds."""
+    out = np.empty((len(left), len(right)))
+    for rows, some in _by_kind(left):
+        for cols, others in _by_kind(right):
+            out[np.ix_(rows, cols)] = _of_one_kind(some, others, threads)
     return out
 
 
-def _with_recursion(other: Matrix, matrix: LaplaceMatrix) -> float:
-    """Return the inner product of any matrix with a Laplace matrix."""
-    if isinstance(other, LaplaceMatrix):
-        return matrix.inner(other)
-    return matrix.energy(other.rows)
+def _by_kind(matrices: list[AnyMatrix]) -> Iterator[tuple[list[int], list[Any]]]:
+    """Yield the matrices of each class, with their places."""
+    for kind in {type(matrix): None for matrix in matrices}:
+        places = [i for i, matrix in enumerate(matrices) if type(matrix) is kind]
+        yield places, [matrices[i] for i in places]
+
+
+def _of_one_kind(left: list[Any], right: list[Any], threads: Threads) -> FloatArray:
+    """Return the inner products of matrices; those of each side are of one class."""
+    kinds = type(left[0]), type(right[0])
+    if kinds == (Factor, Factor):
+        return _energies(left, right, threads)
+    if kinds == (SparseFactor, SparseFactor):
+        return sparse_energies(left, right)
+    if kinds == (LaplaceMatrix, LaplaceMatrix):
+        return np.array([[one.inner(other) for other in right] for one in left])
+    if kinds[0] is Factor or kinds[1] is LaplaceMatrix:
+        return np.array([[other.energy(one.rows) for other in right] for one in left])
+    return np.array([[one.energy(other.rows) for other in right] for one in left])
 
 
 def _energies(left: list[Factor], right: list[Factor], threads: Threads) -> FloatArray:

@@ -297,7 +297,7 @@ class Problem:
         doubled = 2 if self.measure.normalised else 1
         return PassResult(
             np.array(
-                [[self.target.energy(one.rows)] for one in matrices if isinstance(one, Factor)]
+                [[self.target.energy(m.rows)] for m in matrices if not isinstance(m, LaplaceMatrix)]
             ),
             np.array([matrix.error / doubled for matrix in matrices]),
             np.array([one.varies for one in scaled]),

@@ -47,12 +47,17 @@ _POINTS = 6
 _LEAST_ERROR = 1e-7
 #: Rows that are read at once.
 _ROWS = 8
+#: Largest share of stored entries for which sparse factors are cheaper than tables.
+_SPARSE = 0.1
 
 
 def can_be_tabulated(features: Features, measure: Measure) -> bool:
     """Return whether there are many samples and one smooth kernel, and only means are removed."""
+    source = features.source
+    is_sparse = source.n_stored <= _SPARSE * source.n_samples * source.n_features
     return (
         features.n_samples >= _LEAST_SAMPLES
+        and not (is_sparse and features.samples.plain)
         and features.gram_error >= _LEAST_ERROR
         and len(features.kernels) == 1
         and features.kernels[0].grid(REACHES[0], features.gram_error) is not None
