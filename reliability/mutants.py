@@ -37,7 +37,8 @@ _WHOLE = {
     "solvers": ("tests/selectors/test_penalties.py", "tests/selectors/test_search.py"),
     "dependence": ("tests/selectors/test_pipeline.py", "tests/selectors/test_weights.py",
                    "tests/selectors/test_missing.py"),
-    "targets": ("tests/selectors/test_targets.py", "tests/data/test_files.py"),
+    "targets": ("tests/selectors/test_targets.py", "tests/data/test_files.py",
+                "tests/dependence/test_tabulated.py"),
 }  # fmt: skip
 #: Seconds of work after which a mutant counts as killed: it does not end.
 _PATIENCE = 300

@@ -28,6 +28,12 @@ def test_a_weight_counts_samples():
     assert tail_weight(np.ones(3), np.ones(3)) == 0
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_powers_of_huge_and_tiny_numbers_stay_finite(scale):
+    x = np.array([0.1, -0.5, 2.0, 0.3])
+    assert tail_weight(scale * x, np.ones(4)) == pytest.approx(tail_weight(x, np.ones(4)))
+
+
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(0)

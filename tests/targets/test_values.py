@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hsiclasso.errors import InvalidInputError
-from hsiclasso.kernels import NOCCO, Delta, Gaussian, Laplace, Linear, Samples, as_measure
-from hsiclasso.targets import Classes, Counts, Labels, Ordinal, Real, Values
+from hsiclasso.kernels import HSIC, NOCCO, Delta, Gaussian, Laplace, Linear, Samples, as_measure
+from hsiclasso.targets import Classes, Counts, Labels, Ordinal, Real, Values, values
 from hsiclasso.targets.matrix import FactoredTarget, LaplaceTarget
 from hsiclasso.targets.values import tighter
 from tests import oracles
@@ -179,3 +179,17 @@ def test_infinite_values_are_refused(kind):
         InvalidInputError, match=r"y contains infinity.*must be finite: drop such row"
     ):
         kind().prepare([np.inf, 1.0, 2.0], 3)
+
+
+def test_only_plain_centring_of_many_samples_does_without_rows(monkeypatch):
+    monkeypatch.setattr(values, "MANY_SAMPLES", 50)
+    n = 60
+    y = np.random.default_rng(0).standard_normal(n)
+    data = Real(transform=None).prepare(y, n).data
+    covariate = Samples(n, None, y[None] ** 2)
+    made = [
+        type(data.matrix(measure, samples, error=1e-6, n_features=5)).__name__
+        for measure in (HSIC(), NOCCO(0.01))
+        for samples in (Samples(n), covariate)
+    ]
+    assert made == ["GriddedTarget", "FactoredTarget", "FactoredTarget", "FactoredTarget"]
