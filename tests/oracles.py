@@ -698,6 +698,17 @@ def block_descent(rows, F, alpha, sweeps=200):
     return np.array([np.linalg.norm(w.T @ Q) for w, Q in zip(weights, rows, strict=True)])
 
 
+def noise_level(A, L, d):
+    """Largest correlation of d features with matrix A and a permuted target, taken as gamma."""
+    from scipy import stats
+
+    n = len(A) - 1
+    trace = np.trace(A), np.trace(L)
+    spread = [np.sum(M**2) - np.trace(M) ** 2 / n for M in (A, L)]
+    mean, variance = trace[0] * trace[1] / n, 2 * spread[0] * spread[1] / n**2
+    return np.sqrt(stats.gamma.ppf(1 - 1 / (d + 1), mean**2 / variance, scale=variance / mean))
+
+
 def additive_ridge(grams, Y, ridge):
     """Functions f_k = K_k R / (rho n) with (sum_k K_k + rho n) R = rho n Y, of centred matrices."""
     n = len(Y)

@@ -143,7 +143,6 @@ REFUSED = (
     ("-t y --target-kernel laplace:1,2", "width=(1, 2), but a laplace kernel needs"),
     ("-t y --max-redundancy 0", "--max-redundancy 0, but the largest similarity of two selected"),
     ("-t y --max-redundancy little", "--max-redundancy little, but the largest similarity"),
-    ("-t y --method embedding --no-fill", "--no-fill has no meaning for --method embedding"),
     ("-t y -k 0", "-k 0 must be a whole number >= 1."),
     ("-t y -k few", "'few' is not a valid integer."),
     ("-t y --alpha mdl", "--alpha mdl, but the penalty must be a finite number >= 0, 'aic', 'bic'"),

@@ -38,7 +38,11 @@ class TestAgreement:
             (("-t", "risk", "--kernel", "lab2=laplace", "--method", "nhsic"), ["risk"], "real"),
             (("-t", "risk", "--joint", "p=east,north", "--alpha", "bic"), ["risk"], "real"),
             (("-t", "risk", "--method", "embedding", "--covariate", "site"), ["risk"], "real"),
-            (("-t", "far", "--method", "embedding", "--weights", "w"), ["far", "w"], "classes"),
+            (
+                ("-t", "far", "--method", "embedding", "--weights", "w", "--no-fill"),
+                ["far", "w"],
+                "classes",
+            ),
         ],
     )
     def test_with_the_estimator(self, table, arguments, used, kind):

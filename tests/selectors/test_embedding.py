@@ -32,7 +32,11 @@ from hsiclasso import (
     make_data1,
     plan,
 )
+from hsiclasso.data import as_source
+from hsiclasso.dependence.functions import FeatureFunctions
 from hsiclasso.selectors.additive import rank_functions
+from hsiclasso.selectors.embedding import noise_level
+from hsiclasso.selectors.pipeline import select
 from hsiclasso.targets.embedded import LINEAR
 from tests import oracles
 
@@ -94,6 +98,75 @@ def test_a_linear_kernel_and_the_numbers_alone_are_the_lasso(data):
     coefficients = peer.fit(Z, size * response).coef_
     assert 0 < np.count_nonzero(coefficients) < D
     np.testing.assert_allclose(selector.path_.coefficients(), np.abs(coefficients), atol=2e-6)
+
+
+@pytest.fixture(scope="module")
+def classes():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 300))
+    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(60), [-0.5, 0.5])
+    return X, y
+
+
+class TestNoiseLevel:
+    """Where the path of labels ends, and what makes up the number."""
+
+    def level(self, X, y):
+        chosen = select(EmbeddingLasso(alpha=AlphaRatio(0.9)), as_source(X), y)
+        functions = FeatureFunctions(chosen.problem, chosen.target.whole[0])
+        return noise_level(chosen.problem, functions), functions.target
+
+    def test_is_that_of_dense_matrices(self, classes):
+        X, y = classes
+        X = np.repeat(X[:, :1], 5, axis=1)  # all are typical
+        Q = oracles.function_rows(X[:, 0], 0.1)
+        found, F = self.level(X, y)
+        assert found == pytest.approx(oracles.noise_level(Q.T @ Q, F.T @ F, 5), rel=1e-4)
+
+    def test_is_the_largest_correlation_with_permuted_labels(self, classes):
+        X, y = classes
+        rng = np.random.default_rng(0)
+        largest = [
+            np.sqrt(
+                EmbeddingLasso(alpha=AlphaRatio(0.99)).fit(X, rng.permutation(y)).relevance_.max()
+            )
+            for _ in range(20)
+        ]
+        assert self.level(X, y)[0] == pytest.approx(np.mean(largest), rel=0.1)
+
+    def test_the_path_of_labels_ends_there_and_relevant_features_make_up_the_number(self, classes):
+        X, y = classes
+        level, _ = self.level(X, y)
+        with pytest.warns(FewerFeaturesWarning, match="follow the noise"):
+            selector = EmbeddingLasso(40).fit(X, y)
+        result = selector.result_
+        assert selector.path_.alpha == pytest.approx(0.7 * level, rel=1e-6)
+        assert 2 <= result.n_on_path < 40 == len(result.features)
+        on_path = [f.index for f in result.features if f.origin == "path"]
+        filled = [f for f in result.features if f.origin == "filled"]
+        assert {f.index for f in filled}.isdisjoint(on_path)
+        assert all(f.weight == 0 for f in filled)
+        assert result.certificate.duality_gap <= 1e-8
+        assert len(selector.functions_) == 40
+        assert len(selector.predict(X)) == 60
+
+    def test_without_filling_it_goes_on(self, classes):
+        longer = EmbeddingLasso(40, fill=False).fit(*classes)
+        assert longer.result_.n_on_path == 40
+
+    def test_where_nothing_is_relevant_one_step_is_made(self, classes):
+        X, y = classes
+        y = np.random.default_rng(8).permutation(y)
+        with pytest.warns(FewerFeaturesWarning):
+            selector = EmbeddingLasso(5).fit(X[:, :8], y)
+        assert selector.selected_.size == 5
+
+    def test_the_order_of_samples_does_not_matter(self, classes):
+        X, y = classes
+        order = np.random.default_rng(1).permutation(60)
+        with pytest.warns(FewerFeaturesWarning):
+            one, other = EmbeddingLasso(30).fit(X, y), EmbeddingLasso(30).fit(X[order], y[order])
+        np.testing.assert_array_equal(one.selected_, other.selected_)
 
 
 def test_dropping_is_what_refitting_says(data):
@@ -325,9 +398,12 @@ class TestTargets:
 
     def test_no_factor_of_many_samples(self, monkeypatch, data):
         X, y, _ = data
-        monkeypatch.setattr("hsiclasso.targets.embedded.DENSE", 50)
+        selector = EmbeddingLasso(2, target=Real(kernel="laplace"))
+        monkeypatch.setattr("hsiclasso.targets.embedded.DENSE", N)
+        assert selector.fit(X, y).selected_.size == 2
+        monkeypatch.setattr("hsiclasso.targets.embedded.DENSE", N - 1)
         with pytest.raises(InvalidInputError, match=r"n_samples=90.*take a Gaussian kernel"):
-            EmbeddingLasso(2, target=Real(kernel="laplace")).fit(X, y)
+            selector.fit(X, y)
 
 
 class TestPredictions:
@@ -474,7 +550,7 @@ class TestScikitLearn:
     def test_parameters_are_those_of_hsic_lasso(self):
         ours, theirs = EmbeddingLasso().get_params(), HSICLasso().get_params()
         assert ours.keys() - theirs.keys() == {"epsilon"}
-        assert theirs.keys() - ours.keys() == {"measure", "solver", "fill"}
+        assert theirs.keys() - ours.keys() == {"measure", "solver"}
         assert clone(EmbeddingLasso(epsilon=0.3)).epsilon == 0.3
 
     def test_kernels_of_width(self, data):

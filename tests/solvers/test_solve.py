@@ -321,3 +321,13 @@ def test_ridged_problem():
     every = np.arange(3)
     np.testing.assert_array_equal(problem.block(every, every), np.ones((3, 3)) + 2 * np.eye(3))
     np.testing.assert_array_equal(problem.diagonal(every[1:]), [3, 3])
+
+
+@pytest.mark.parametrize("solver", ["cd", "dal"])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_features_that_join_together_join_a_little_below_their_penalty(solver, scale):
+    """No penalty has one of the two; right below theirs, weights would be rounding errors."""
+    problem = explicit(np.eye(3), scale * np.array([1.0, 1.0, 0.5]))
+    path = solve_path(problem, Penalty.lasso(3), Stop(max_features=1), solver=solver)
+    assert np.flatnonzero(path.coefficients()).tolist() == [0, 1]
+    assert 0.95 < path.alpha / scale < 0.999

@@ -67,6 +67,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         "covariates": Covariates(chosen["covariates"], chosen["covariate_method"]),
         "missing": _missing(chosen),
         "gram_error": chosen["gram_error"],
+        "fill": not chosen["no_fill"],
         "interactions": _interactions(chosen),
         "n_interactions": chosen["n_interactions"],
         "n_neighbors": chosen["neighbors"],
@@ -78,16 +79,11 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     if method == "embedding":
         if chosen["solver"] != "auto":
             raise InvalidInputError("--solver has no meaning for --method embedding: leave it out.")
-        if chosen["no_fill"]:
-            raise InvalidInputError(
-                "--no-fill has no meaning for --method embedding, which never fills: leave it out."
-            )
         selector = EmbeddingLasso(epsilon="auto" if epsilon is None else epsilon, **shared)
     else:
         given = {"--epsilon": ("epsilon", epsilon)}
         measure = _set(as_measure(method), given, f"--method {method}")
-        fill = not chosen["no_fill"]
-        selector = HSICLasso(measure=measure, fill=fill, solver=chosen["solver"], **shared)
+        selector = HSICLasso(measure=measure, solver=chosen["solver"], **shared)
     check_options(selector)
     return selector
 

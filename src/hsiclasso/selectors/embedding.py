@@ -8,11 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaincinv
 
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.dependence import Problem
 from hsiclasso.dependence.functions import FeatureFunctions
+from hsiclasso.kernels.samples import NEGLIGIBLE
 from hsiclasso.selectors.additive import AdditiveModel, fit_additive, rank_functions
+from hsiclasso.selectors.filling import fill
 from hsiclasso.selectors.kernel import KernelTerm, SelectedKernel
 from hsiclasso.selectors.prepare import Inputs
 from hsiclasso.selectors.result import FeatureFunction, PairFunction, SelectedFeature
@@ -27,6 +30,9 @@ __all__ = ["FittedFunctions", "curves_of", "fit_model", "solve_embedding"]
 #: share of the largest penalty, because functions follow the noise there. Then the least important
 #: features are dropped.
 _MORE, _LEAST_SHARE = 5, 0.03
+#: Share of the noise level at which the path ends for labels if the number may be made up, and the
+#: number of features that stand for all in it. Chosen on splits of real sets (`docs/embedding.md`).
+_SHARE_OF_NOISE, _TYPICAL = 0.7, 32
 #: Points at which a function is evaluated for its curve, and on each side of a surface.
 _GRID, _SIDE = 101, 31
 #: Labels on a side of a surface, and samples that are drawn on it.
@@ -36,11 +42,14 @@ _FEW = 20
 
 
 def solve_embedding(
-    inputs: Inputs, functions: FeatureFunctions, report: Callable[[int], None]
+    inputs: Inputs, problem: Problem, functions: FeatureFunctions, report: Callable[[int], None]
 ) -> Solved:
     """Follow the path of the additive problem to the goal, and choose features."""
     goal, kept, offer = inputs.goal, inputs.penalty.kept, inputs.offer
-    solution = _follow(inputs, functions, inputs.penalty.penalty, report)
+    end = 0.0
+    if inputs.fill and goal.n_features is not None and _of_labels(inputs.target):
+        end = _SHARE_OF_NOISE * noise_level(problem, functions)
+    solution = _follow(inputs, functions, inputs.penalty.penalty, end, report)
     features = np.union1d(solution.features, kept).astype(np.int64)
     left = features.size if goal.n_features is None else min(features.size, goal.n_features)
     needed = None if offer is None else partial(offer.needed, features=inputs.features)
@@ -49,14 +58,19 @@ def solve_embedding(
     )
     coefficients = np.zeros(functions.n_features)
     coefficients[ranking.features] = ranking.sizes
-    nothing = np.zeros(0, dtype=np.int64)
-    return Solved(
-        solution.path, ranking.features, coefficients, nothing, features.size - left, functions
-    )
+    filled = ranking.features[:0]
+    if inputs.fill:
+        filled = fill(problem, inputs.penalty.penalty, solution.path, ranking.features, goal)
+    selected = np.append(ranking.features, filled)
+    return Solved(solution.path, selected, coefficients, filled, features.size - left, functions)
 
 
 def _follow(
-    inputs: Inputs, functions: FeatureFunctions, penalty: Penalty, report: Callable[[int], None]
+    inputs: Inputs,
+    functions: FeatureFunctions,
+    penalty: Penalty,
+    end: float,
+    report: Callable[[int], None],
 ) -> AdditiveSolution:
     """Follow the path to the goal; if it has interactions that it may not have, without them."""
     goal, offer, spare = inputs.goal, inputs.offer, 0
@@ -67,6 +81,7 @@ def _follow(
         penalty,
         Stop(goal.n_features, goal.n_groups, goal.alpha or 0.0),
         alpha_ratio=goal.alpha_ratio or 0.0,
+        end=end,
         spare=(spare, _LEAST_SHARE),
         cap=inputs.cap,
         report=report,
@@ -74,8 +89,29 @@ def _follow(
     if offer is not None:
         refused = offer.refused(solution.path, inputs.features, inputs.penalty.kept)
         if refused.size:
-            return _follow(inputs, functions, penalty.without(refused), report)
+            return _follow(inputs, functions, penalty.without(refused), end, report)
     return solution
+
+
+def noise_level(problem: Problem, functions: FeatureFunctions) -> float:
+    r"""Return the largest correlation that d features would have with an unrelated target.
+
+    If the samples of the target are permuted, the squared correlation :math:`\mathrm{tr} A_k L` of
+    a feature has the mean :math:`\mathrm{tr} A\, \mathrm{tr} L / (n-1)` and nearly the variance
+    :math:`2 v(A) v(L) / (n-1)^2` with :math:`v(A) = \|A\|^2 - (\mathrm{tr} A)^2 / (n-1)`. It is
+    taken as a gamma variable, and the quantile at :math:`1 - 1/(d+1)` is returned as a correlation.
+    The most relevant features say what trace and norm are typical.
+    """
+    n = functions.target.shape[1] - 1
+    typical = np.argsort(-problem.relevance, kind="stable")[:_TYPICAL]
+    spectra = [factor.eigenvalues for factor in functions.matrices(np.sort(typical))]
+    own = np.square(np.linalg.svd(functions.target, compute_uv=False))
+    trace, norm2 = (np.median([np.sum(s**p) for s in spectra]) for p in (1, 2))
+    mean = trace * own.sum() / n
+    spreads = [max(q - t**2 / n, NEGLIGIBLE) for t, q in ((trace, norm2), (own.sum(), own @ own))]
+    variance = 2 * spreads[0] * spreads[1] / n**2
+    quantile = gammaincinv(mean**2 / variance, 1 - 1 / (problem.features.n_features + 1))
+    return float(np.sqrt(quantile * variance / mean))
 
 
 @dataclass(frozen=True)
@@ -107,6 +143,10 @@ def fit_model(
     return FittedFunctions(model, inputs.target.target, outputs, labels, len(samples.removed) > 1)
 
 
+def _of_labels(target: Prepared) -> bool:
+    return isinstance(target.data, Values) and target.data.kernel.of_labels
+
+
 def _response(
     target: Prepared, rows: FloatArray, root: FloatArray
 ) -> tuple[FloatArray, tuple[str, ...], tuple[Any, ...]]:
@@ -121,7 +161,7 @@ def _response(
         first = sizes[0] * basis[:1] / np.where(root > 0, root, 1.0)
         largest = first[0, np.argmax(np.abs(first[0]))]  # its sign is arbitrary
         return first * np.sign(largest), ("first component",), ()
-    if data.kernel.of_labels:
+    if _of_labels(target):
         columns = zip(data.raw, data.labels, strict=True)
         made = [codes == c for codes, own in columns for c in range(len(own))]
         names = tuple(str(label) for own in data.labels for label in own)

@@ -76,6 +76,11 @@ class EmbeddingLasso(LassoSelector):
     max_redundancy : float or "auto", default="auto"
         Similarity above which features are left out, as in `HSICLasso`. ``"auto"`` is 0.6, and
         1.0 for groups.
+    fill : bool, default=True
+        Whether relevant features make up the number where the path ends before it. The path of
+        classes and labels then ends where functions of more features would follow the noise: at
+        .7 of the correlation that features would have with an unrelated target. Otherwise it ends
+        at a hundredth of the largest penalty.
     epsilon : float or "auto", default="auto"
         How smooth functions are, at least 1e-7: larger is smoother. ``"auto"`` is 0.1 for classes
         and labels, and 0.02 for other targets.
@@ -140,8 +145,6 @@ class EmbeddingLasso(LassoSelector):
 
     #: The solver has no choice.
     solver: ClassVar[str] = "auto"
-    #: The path goes on to a hundredth of the largest penalty; nothing makes up a number.
-    fill: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -149,6 +152,7 @@ class EmbeddingLasso(LassoSelector):
         *,
         alpha: Any = None,
         max_redundancy: Any = "auto",
+        fill: bool = True,
         epsilon: float | Literal["auto"] = "auto",
         kernel: Any = "auto",
         target: Any = "auto",
@@ -168,6 +172,7 @@ class EmbeddingLasso(LassoSelector):
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.max_redundancy = max_redundancy
+        self.fill = fill
         self.epsilon = epsilon
         self.kernel = kernel
         self.target = target

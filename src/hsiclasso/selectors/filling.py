@@ -1,7 +1,8 @@
 r"""Making up the number of features if the path ends before it.
 
 At the end of the path, at penalty 0, no other feature lowers the objective: nothing is left of the
-target that a positive weight could explain. Of the features left, those are then taken that are
+target that a positive weight could explain. The path of a sum of functions ends before, where
+functions would follow the noise. Of the features left, those are then taken that are
 relevant by themselves and unlike those already selected, one after the other:
 
 .. math:: \max_k\; b_k (1 - s_k)^2, \qquad
@@ -35,7 +36,7 @@ def fill(
 ) -> IntArray:
     """Return the features that make up the number asked for if the path ends before it."""
     lacking = (goal.n_features or 0) - selected.size
-    ended = path.status is Status.PATH_END and goal.criterion is None
+    ended = path.status in (Status.PATH_END, Status.LEAST_ALPHA) and goal.criterion is None
     if lacking <= 0 or not ended or penalty.signed:
         return selected[:0]
     features = problem.features

@@ -204,7 +204,7 @@ def _solve(
     if isinstance(inputs.measure, Embedding):
         assert isinstance(target, FactoredTarget)
         functions = FeatureFunctions(problem, target.whole[0], progress)
-        return solve_embedding(inputs, functions, report)
+        return solve_embedding(inputs, problem, functions, report)
     search = Search(
         problem,
         _scaled(inputs.penalty.penalty, problem),

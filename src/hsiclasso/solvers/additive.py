@@ -79,6 +79,7 @@ def solve_additive(
     stop: Stop,
     *,
     alpha_ratio: float = 0.0,
+    end: float = 0.0,
     spare: tuple[int, float] = (0, 0.0),
     cap: float = 1.0,
     report: Callable[[int], None] | None = None,
@@ -95,6 +96,8 @@ def solve_additive(
         and as few more as a short search between the penalties of the path finds.
     alpha_ratio : float, default=0.0
         The path also ends at this share of the largest penalty.
+    end : float, default=0.0
+        If no penalty is asked for, the path ends here, or at a hundredth of the largest penalty.
     spare : (int, float), default=(0, 0.0)
         Number of features that the path should have beyond those asked for, as long as the penalty
         is above a share of the largest one.
@@ -110,7 +113,7 @@ def solve_additive(
     alpha, status = points[0].alpha, Status.NOTHING_RELEVANT
     follower.floor = spare[1] * alpha
     asked = max(stop.alpha, alpha_ratio * alpha)
-    least = asked or _LEAST_ALPHA * alpha
+    least = asked or max(min(end, _STEP * alpha), _LEAST_ALPHA * alpha)
     if not alpha > asked:
         status = Status.ALPHA if asked > 0 else status
         alpha = max(alpha, asked)

@@ -25,7 +25,7 @@ class Status(Enum):
         "the path ended: at penalty 0 no further feature can lower the objective with a "
         "positive weight"
     )
-    LEAST_ALPHA = "the path ended: the penalty fell to a hundredth of the largest one"
+    LEAST_ALPHA = "the path ended: at smaller penalties, functions follow the noise"
     NOTHING_RELEVANT = "no feature depends on the target: every relevance is zero"
     STALLED = "the path stopped early because rounding errors prevent further progress"
 
