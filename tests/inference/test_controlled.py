@@ -251,7 +251,7 @@ def test_false_discoveries_are_as_rare_as_promised():
     for seed in range(40):
         rng = np.random.default_rng(50_000 + seed)
         X, y, origin = make_copies(120, 100, n_copies=2, random_state=rng)
-        selector = ControlledSelection(n_draws=FEW, n_jobs=1)
+        selector = ControlledSelection(n_draws=199, n_jobs=1)
         any_null += bool(selector.fit(X, rng.permutation(y)).selected_.size)
         found = origin[selector.fit(X, y).selected_]
         distinct = len(set(found) - {-1})
