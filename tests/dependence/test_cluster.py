@@ -335,12 +335,14 @@ def largest(monkeypatch):
 
 
 @pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
+@pytest.mark.parametrize(
+    ("chunks", "dtype"),
+    [*((name, "float64") for name in CHUNKS), ("both", "float32"), ("rows", "int8")],
+)
 def test_dask_arrays_are_computed_once_by_the_workers(client, data, tmp_path, chunks, dtype):
     X, y = (4 * data[0]).astype(dtype), data[1]
     noted = Noted(tmp_path / "blocks")
-    array = lazy(X, chunks, noted)
+    array = lazy(X, CHUNKS[chunks], noted)
     assert_same(on(client).fit(array, y), HSICLasso(5).fit(X, y))
     assert_once_on_workers(noted, array)
 
