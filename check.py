@@ -7,7 +7,7 @@ STEPS = (
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
-    ("pytest", "-n", "auto", "--cov", "--cov-fail-under=98", "-q"),
+    ("pytest", "-n", "auto", "--dist", "worksteal", "--cov", "--cov-fail-under=98", "-q"),
 )
 
 

@@ -8,12 +8,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 from threadpoolctl import threadpool_limits
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # processes share the cores already: BLAS threads on top of them wait for each other
     threadpool_limits(1, user_api="blas")
+
+#: Parts of names of tests that do once more, on many or large data, what other tests do: a third
+#: of their time would be the measuring of coverage. The same holds for examples of properties.
+REPEATED = (
+    "test_scikit_learn_checks", "tests/test_docs.py", "tests/test_real_data.py",
+    "tests/experiments/", "tests/reliability/", "p_values_are_uniform", "as_rare_as_promised",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items):
+    """Measure no coverage where it was measured before."""
+    for item in items:
+        by_example = is_hypothesis_test(getattr(item, "obj", None))
+        if by_example or any(part in item.nodeid for part in REPEATED):
+            item.add_marker("no_cover")
+
 
 settings.register_profile("default", deadline=None, max_examples=40, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=600)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import hsiclasso
@@ -36,15 +36,15 @@ ALLOWED = {
     "__init__": {"data", "kernels", "targets", "selectors", "inference"},
     **{part: set() for part in COMMON},
 }  # fmt: skip
-#: Heavy packages that `import hsiclasso` alone must not load: they are for those who use them.
-HEAVY = (
-    "numba", "sklearn", "scipy", "pandas", "polars", "matplotlib", "click", "rich", "pyarrow",
-    "dask", "distributed", "h5py", "zarr", "anndata", "bed_reader",
-)  # fmt: skip
 
 
 def source_files():
     return sorted(ROOT.rglob("*.py"))
+
+
+@cache
+def tree_of(file):
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def part_of(file):
@@ -53,7 +53,7 @@ def part_of(file):
 
 def imports(file):
     """Yield what a file imports, in full: also within functions and for types only."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -82,7 +82,7 @@ def test_the_compiler_is_loaded_when_it_is_needed():
         file: {node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)}
         | {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
         for file in source_files()
-        for tree in [ast.parse(file.read_text(encoding="utf-8"))]
+        for tree in [tree_of(file)]
     }
     compiled = {
         file
@@ -102,7 +102,7 @@ def test_functions_take_few_parameters():
     many = [
         f"{file.relative_to(ROOT)}: {node.name}"
         for file in source_files()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(file))
         if isinstance(node, ast.FunctionDef) and node.name != "__init__"
         and len(node.args.args) + len(node.args.kwonlyargs) > 10
     ]  # fmt: skip
@@ -136,10 +136,3 @@ def test_tests_mirror_the_source():
     tested = {file.parent.name for file in TESTS.glob("*/test_*.py")}
     assert stations <= tested
     assert tested - stations <= {"experiments", "benchmarks", "reliability"}
-
-
-def test_import_is_light():
-    """Names are loaded on first use, so that the command line answers `--help` at once."""
-    code = "import hsiclasso, sys; print(' '.join(sys.modules))"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not set(out.stdout.split()) & set(HEAVY)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -336,12 +334,6 @@ class TestRegistry:
         assert len(set(titles)) == len(titles)
         with pytest.raises(TypeError):
             BASELINES["mine"] = MRMR
-
-    def test_import_does_not_load_numba(self):
-        """Neither of all methods nor of the evaluation."""
-        modules = "sys, hsiclasso.evaluation, hsiclasso.baselines.registry"
-        code = f"import {modules}; sys.exit('numba' in sys.modules)"
-        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
     def test_public_names(self):
         assert set(dir(baselines)) == set(baselines.__all__)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import subprocess
-import sys
 
 import pytest
 
@@ -55,15 +53,3 @@ def test_errors_are_those_that_programs_catch(name):
     assert issubclass(error, InvalidInputError)
     assert issubclass(error, ERRORS[name])
     assert str(error("what to do")) == "what to do"
-
-
-def test_import_of_the_package_leaves_it_out():
-    code = "import hsiclasso, sys; print('hsiclasso.compat' in sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "False"
-
-
-def test_import_loads_no_compiler_and_no_figures():
-    code = "import hsiclasso.compat, sys; print(*sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not set(out.stdout.split()) & {"matplotlib", "numba"}

@@ -49,7 +49,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.xdist_group("cluster"),
     pytest.mark.usefixtures("small_chunks"),
 ]
 
@@ -335,12 +334,14 @@ def largest(monkeypatch):
 
 
 @pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int8"])
+@pytest.mark.parametrize(
+    ("chunks", "dtype"),
+    [*((name, "float64") for name in CHUNKS), ("both", "float32"), ("rows", "int8")],
+)
 def test_dask_arrays_are_computed_once_by_the_workers(client, data, tmp_path, chunks, dtype):
     X, y = (4 * data[0]).astype(dtype), data[1]
     noted = Noted(tmp_path / "blocks")
-    array = lazy(X, chunks, noted)
+    array = lazy(X, CHUNKS[chunks], noted)
     assert_same(on(client).fit(array, y), HSICLasso(5).fit(X, y))
     assert_once_on_workers(noted, array)
 
@@ -488,10 +489,9 @@ def test_a_checkpoint_of_a_dask_array(client, data, tmp_path):
         assert_same(HSICLasso(5, resources=resources).fit(array, data[1]), HSICLasso(5).fit(*data))
 
 
-@pytest.mark.parametrize("chunks", [(N, 7), (60, D)], ids=["columns", "rows"])
-def test_a_worker_that_is_lost_with_its_blocks_changes_nothing(client, data, tmp_path, chunks):
+def test_a_worker_that_is_lost_with_its_blocks_changes_nothing(client, data, tmp_path):
     mark = str(tmp_path / "killed")
-    array = lazy(data[0], chunks, Noted(tmp_path / "blocks", mark))
+    array = lazy(data[0], (60, D), Noted(tmp_path / "blocks", mark))
     assert_same(on(client).fit(array, data[1]), HSICLasso(5).fit(*data))
     assert os.path.exists(mark)
     let_workers_return(client)

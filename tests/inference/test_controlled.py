@@ -27,7 +27,7 @@ from hsiclasso import (
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([ControlledSelection(), ControlledSelection(EmbeddingLasso())])
+@parametrize_with_checks([ControlledSelection(EmbeddingLasso(), n_draws=99)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -37,22 +37,30 @@ def copies():
     return make_copies(300, 80, n_copies=3, random_state=1)
 
 
+@pytest.fixture(scope="module")
+def usual(copies):
+    return ControlledSelection(n_jobs=1).fit(*copies[:2])
+
+
+#: Draws where their number is not what is tested.
+FEW = 299
+
+
 @pytest.mark.parametrize(
     "selector", [None, NOCCOLasso(), EmbeddingLasso(), HSICLasso(measure="nhsic")]
 )
 def test_each_cause_once_and_nothing_else(copies, selector):
     X, y, origin = copies
-    found = ControlledSelection(selector).fit(X, y)
+    found = ControlledSelection(selector, n_draws=FEW).fit(X, y)
     assert set(origin[found.selected_]) >= {0, 1, 2, 3}
     assert found.selected_.size <= 5  # one false discovery in ten is allowed
     assert found.transform(X).shape == (300, found.selected_.size)
 
 
-def test_clusters_hold_the_copies(copies):
-    X, y, origin = copies
-    found = ControlledSelection().fit(X, y)
-    assert len(found.result_.clusters) == 4
-    for cluster in found.result_.clusters:
+def test_clusters_hold_the_copies(copies, usual):
+    origin = copies[2]
+    assert len(usual.result_.clusters) == 4
+    for cluster in usual.result_.clusters:
         members = [one.index for one in cluster.members]
         assert members
         assert set(origin[members]) == {origin[cluster.index]}
@@ -63,7 +71,7 @@ def test_a_permuted_target_yields_nothing(copies, selector):
     X, y, _ = copies
     for seed in range(3):
         permuted = np.random.default_rng(seed).permutation(y)
-        found = ControlledSelection(selector).fit(X, permuted)
+        found = ControlledSelection(selector, n_draws=FEW).fit(X, permuted)
         assert found.selected_.size == 0
         assert found.result_.names == ()
         assert json.loads(found.result_.to_json())["features"] == []
@@ -75,7 +83,7 @@ def test_a_permuted_target_yields_nothing(copies, selector):
 def test_q_values_are_those_of_all_features(copies):
     X, y, _ = copies
     for method in ("bh", "by"):
-        found = ControlledSelection(method=method).fit(X, y)
+        found = ControlledSelection(method=method, n_draws=FEW).fit(X, y)
         expected = false_discovery_control(found.p_values_, method=method)
         np.testing.assert_allclose(found.q_values_, np.minimum(expected, 1.0), rtol=1e-10)
         assert set(found.selected_) == set(np.flatnonzero(expected <= 0.1))
@@ -83,21 +91,24 @@ def test_q_values_are_those_of_all_features(copies):
 
 def test_a_lower_level_finds_no_more(copies):
     X, y, _ = copies
-    strict, loose = (set(ControlledSelection(level=q).fit(X, y).selected_) for q in (1e-9, 0.3))
+    strict, loose = (
+        set(ControlledSelection(level=level, n_draws=FEW).fit(X, y).selected_)
+        for level in (1e-9, 0.3)
+    )
     assert strict < loose
 
 
 def test_the_answer_depends_on_the_data_only(copies):
     X, y, _ = copies
-    one = ControlledSelection(n_jobs=1).fit(X, y)
-    two = ControlledSelection(n_jobs=2).fit(X, y)
+    one = ControlledSelection(n_draws=FEW, n_jobs=1).fit(X, y)
+    two = ControlledSelection(n_draws=FEW, n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.p_values_, two.p_values_)
     order = np.random.default_rng(3).permutation(X.shape[1])
-    permuted = ControlledSelection().fit(X[:, order], y)
+    permuted = ControlledSelection(n_draws=FEW).fit(X[:, order], y)
     np.testing.assert_allclose(permuted.p_values_, one.p_values_[order], rtol=1e-6)
-    shifted = ControlledSelection().fit(7 - 3 * X, y)
+    shifted = ControlledSelection(n_draws=FEW).fit(7 - 3 * X, y)
     assert set(shifted.selected_) == set(one.selected_)
-    other = ControlledSelection(random_state=5).fit(X, y)
+    other = ControlledSelection(n_draws=FEW, random_state=5).fit(X, y)
     assert set(other.selected_) == set(one.selected_)
     assert (other.p_values_ != one.p_values_).any()
 
@@ -106,10 +117,10 @@ def test_candidates_double_while_most_are_found():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 40))
     y = X[:, :12].sum(axis=1) + 0.5 * rng.standard_normal(300)
-    found = ControlledSelection(EmbeddingLasso()).fit(X, y)
+    found = ControlledSelection(EmbeddingLasso(), n_draws=FEW).fit(X, y)
     assert set(found.selected_) >= set(range(12))
     assert found.selected_.size <= 14
-    few = ControlledSelection(EmbeddingLasso(), n_candidates=5).fit(X, y)
+    few = ControlledSelection(EmbeddingLasso(), n_candidates=5, n_draws=FEW).fit(X, y)
     assert len(few.result_.error_control.candidates) == 5
 
 
@@ -119,7 +130,7 @@ def test_warnings_come_once_and_none_is_of_a_number_that_nobody_asked_for():
     y = X[:, :9].sum(axis=1) + 0.5 * rng.standard_normal(150)
     X[:, 14] = 1.0
     with pytest.warns(ConstantFeatureWarning) as caught:
-        found = ControlledSelection(EmbeddingLasso(), n_draws=199).fit(X, y)
+        found = ControlledSelection(EmbeddingLasso(), n_draws=FEW).fit(X, y)
     assert len(found.result_.error_control.candidates) > 10
     assert len(caught) == 1
 
@@ -130,10 +141,10 @@ def test_a_confounder_is_no_discovery():
     X = rng.standard_normal((250, 30))
     X[:, :5] += 1.5 * batch[:, None]
     y = 2.0 * batch + X[:, 7] ** 2 + 0.5 * rng.standard_normal(250)
-    naive = ControlledSelection(level=0.01).fit(X, y)
+    naive = ControlledSelection(level=0.01, n_draws=FEW).fit(X, y)
     assert set(range(5)) & set(naive.selected_)
     given = pd.DataFrame({"batch": batch})
-    adjusted = ControlledSelection(level=0.01).fit(X, y, covariates=given)
+    adjusted = ControlledSelection(level=0.01, n_draws=FEW).fit(X, y, covariates=given)
     assert adjusted.selected_.tolist() == [7]
 
 
@@ -147,7 +158,7 @@ def test_other_targets(kind):
         "labels": np.column_stack([y > np.median(y), X[:, causal[0]] > 0]),
         "counts": rng.poisson(np.exp(y / 3)),
     }
-    found = ControlledSelection(HSICLasso(target=kind), level=0.05).fit(X, targets[kind])
+    found = ControlledSelection(HSICLasso(target=kind), 0.05, n_draws=FEW).fit(X, targets[kind])
     assert found.selected_.size >= 2
     assert set(found.selected_) <= set(causal)
 
@@ -163,7 +174,7 @@ def test_columns_of_labels_flags_and_small_integers():
     frame["noise"] = pd.Categorical(np.array(list("abcd"))[rng.integers(0, 4, n)])
     effect = (letters == 2) * 2.0 + frame["flag"] * 1.5 + 1.5 * (frame["snp"] == 2)
     y = effect + rng.standard_normal(n)
-    found = ControlledSelection().fit(frame, y)
+    found = ControlledSelection(n_draws=FEW).fit(frame, y)
     assert set(found.result_.names) == {"site", "flag", "snp"}
 
 
@@ -171,7 +182,7 @@ def test_missing_values_use_the_samples_that_are_complete(copies):
     X, y, origin = copies
     holes = X.copy()
     holes[np.random.default_rng(0).random(X.shape) < 0.02] = np.nan
-    found = ControlledSelection(HSICLasso(missing="ignore"), level=0.01).fit(holes, y)
+    found = ControlledSelection(HSICLasso(missing="ignore"), 0.01, n_draws=FEW).fit(holes, y)
     assert 200 < found.result_.error_control.n_samples < 300
     assert set(origin[found.selected_]) == {0, 1, 2, 3}
     holes[np.random.default_rng(0).random(X.shape) < 0.4] = np.nan
@@ -182,14 +193,14 @@ def test_missing_values_use_the_samples_that_are_complete(copies):
 def test_joint_features(copies):
     X, y, origin = copies
     pair = np.flatnonzero(origin == 1)[:2].tolist()
-    found = ControlledSelection(HSICLasso(joint={"pair": pair})).fit(X, y)
+    found = ControlledSelection(HSICLasso(joint={"pair": pair}), n_draws=FEW).fit(X, y)
     assert set(origin[found.selected_]) == {0, 1, 2, 3}
 
 
 def test_the_result_joins_the_selection(copies):
     X, y, _ = copies
     frame = pd.DataFrame(X).rename(columns="gene{}".format)
-    found = ControlledSelection(HSICLasso(n_neighbors=1)).fit(frame, y)
+    found = ControlledSelection(HSICLasso(n_neighbors=1), n_draws=FEW).fit(frame, y)
     table = found.result_.to_frame()
     assert (table["q_value"] <= 0.1).all()
     assert (table["p_value"] <= table["q_value"]).all()
@@ -205,7 +216,8 @@ def test_the_result_joins_the_selection(copies):
 
 def test_in_a_pipeline(copies):
     X, y, _ = copies
-    model = make_pipeline(ControlledSelection(EmbeddingLasso()), SVR(C=30)).fit(X[:200], y[:200])
+    selector = ControlledSelection(EmbeddingLasso(), n_draws=FEW)
+    model = make_pipeline(selector, SVR(C=30)).fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > 0.5
 
 
@@ -239,9 +251,9 @@ def test_false_discoveries_are_as_rare_as_promised():
     for seed in range(40):
         rng = np.random.default_rng(50_000 + seed)
         X, y, origin = make_copies(120, 100, n_copies=2, random_state=rng)
-        null = ControlledSelection(n_draws=499).fit(X, rng.permutation(y))
-        any_null += bool(null.selected_.size)
-        found = origin[ControlledSelection(n_draws=499).fit(X, y).selected_]
+        selector = ControlledSelection(n_draws=199, n_jobs=1)
+        any_null += bool(selector.fit(X, rng.permutation(y)).selected_.size)
+        found = origin[selector.fit(X, y).selected_]
         distinct = len(set(found) - {-1})
         wrong += (found.size - distinct) / max(1, found.size)
         n_found += distinct

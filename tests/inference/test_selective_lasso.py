@@ -71,8 +71,7 @@ def test_a_feature_may_be_selected_on_several_intervals():
         assert inside == lasso_selects(M, H + c * (t - H[0]), 0.2)[0]
 
 
-@pytest.mark.parametrize("k", [1, 3])
-@pytest.mark.parametrize("partial", [True, False])
+@pytest.mark.parametrize(("partial", "k"), [(True, 1), (False, 3)])
 def test_p_values_are_uniform_given_the_selection(partial, k):
     """At the true mean, the survival of a normal statistic is uniform, and intervals cover."""
     M, _, covariance = problem(5, 1)

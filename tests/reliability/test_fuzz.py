@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 #: Cases of each reader; some take longer.
 COUNT, FEW = 20, {"parts": 8, "tsv_transposed": 10, "h5ad_zarr_csr": 10}
 #: Readers that share a child, whose start takes longer than a hundred cases.
-N_GROUPS = 3
+N_GROUPS = 2
 
 
 @pytest.mark.parametrize("group", range(N_GROUPS))

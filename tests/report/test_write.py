@@ -97,7 +97,7 @@ class TestPage:
         assert page.column("relevance") == [f.relevance for f in selector.result_.features]
         assert page.column("observed")[page.column("feature").index("lab1")] == 128
 
-    @pytest.mark.parametrize("d", [200, 20_000])
+    @pytest.mark.parametrize("d", [200, 5_000])
     def test_fifty_features_make_a_small_page_whatever_the_table(self, d):
         X, y, _ = make_data1(500, d, random_state=0)
         selector = HSICLasso(50, n_neighbors=5, n_jobs=1).fit(X, y)

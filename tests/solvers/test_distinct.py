@@ -205,9 +205,9 @@ PENALTIES = {
 
 @pytest.mark.parametrize("solver", ["cd", "dal"])
 @pytest.mark.parametrize("kind", PENALTIES)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_penalties_without_an_exact_path(solver, kind, seed):
-    problem, cap = near_copies(seed), 0.6 + 0.03 * seed
+    problem, cap = near_copies(seed), 0.6 + 0.06 * seed
     penalty, S = PENALTIES[kind](problem.linear.size), similarity(problem)
     alpha = 0.02 * float(np.abs(problem.linear).max())
     stop = Stop(max_features=1 + seed // 2, alpha=alpha) if seed % 2 else Stop(alpha=alpha)
@@ -227,16 +227,16 @@ def test_some_features_are_left_out_for_every_penalty():
     for kind in PENALTIES:
         closed = [
             len(solve_path(p, PENALTIES[kind](p.linear.size), Stop(alpha=0.1), cap=0.7).closed)
-            for p in map(near_copies, range(12))
+            for p in map(near_copies, range(6))
         ]
-        assert sum(closed) > 20
+        assert sum(closed) > 10
 
 
-@pytest.mark.parametrize(("ratio", "least"), [(1 - 1e-9, 34), (1.0, 40)])
+@pytest.mark.parametrize(("ratio", "least"), [(1 - 1e-9, 17), (1.0, 20)])
 def test_an_elastic_net_that_is_a_lasso_closes_what_the_exact_path_closes(ratio, least):
     """Between two penalties that it visits, a feature may come and go unseen: that is rare."""
     same = 0
-    for seed in range(40):
+    for seed in range(20):
         problem = near_copies(seed)
         penalty = Penalty.elastic_net(problem.linear.size, l1_ratio=ratio)
         stop = Stop(alpha=0.05 * float(problem.linear.max()))
@@ -266,7 +266,7 @@ class TestAdditive:
         found = [units.similarity(k, np.arange(16)) for k in (0, 3, 8)]
         np.testing.assert_allclose(found, S[[0, 3, 8]], atol=1e-12)
 
-    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("seed", range(3))
     @pytest.mark.parametrize(
         "stop", [Stop(max_features=7), Stop(alpha=0.1)], ids=["count", "alpha"]
     )

@@ -70,32 +70,22 @@ def stop_at(problem, penalty, ratio):
     return Stop(alpha=ratio * top) if top > 0 else Stop(alpha=1.0 if penalty.signed else 0.0)
 
 
-@pytest.mark.parametrize(("solver", "kind"), PAIRS)
-@given(case=cases)
-def test_the_gap_certifies_every_pair(solver, kind, case):
-    (A, t), seed, ratio = case
-    problem, penalty = penalised(A, t, kind, seed)
-    path = solve_path(problem, penalty, stop_at(problem, penalty, ratio), solver=solver)
-    assert path.certificate.duality_gap <= 1e-10
-    assert path.certificate.kkt_residual <= 1e-7
-    assert path.status is not Status.STALLED
-    weights = path.coefficients()
-    assert (weights[np.isinf(penalty.weights)] == 0).all()
-    if not penalty.signed:
-        assert (weights >= 0).all()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @given(case=cases)
-def test_solvers_agree_with_each_other_and_with_a_conic_solver(kind, case):
+def test_solvers_are_certified_and_agree_with_each_other_and_with_a_conic_solver(kind, case):
     (A, t), seed, ratio = case
     problem, penalty = penalised(A, t, kind, seed)
     stop = stop_at(problem, penalty, ratio)
-    found = [
-        solve_path(problem, penalty, stop, solver=solver).coefficients()
-        for solver, name in PAIRS
-        if name == kind
-    ]
+    found = []
+    for solver in [solver for solver, name in PAIRS if name == kind]:
+        path = solve_path(problem, penalty, stop, solver=solver)
+        assert path.certificate.duality_gap <= 1e-10, solver
+        assert path.certificate.kkt_residual <= 1e-7, solver
+        assert path.status is not Status.STALLED, solver
+        weights = path.coefficients()
+        assert (weights[np.isinf(penalty.weights)] == 0).all(), solver
+        assert penalty.signed or (weights >= 0).all(), solver
+        found.append(weights)
     found.append(conic_solution(problem, penalty, stop.alpha))
     scale = max(float(t @ t), 1e-300)
     values = np.array([objective(problem, penalty, a, stop.alpha) for a in found]) / scale
@@ -151,7 +141,7 @@ def test_warm_and_cold_starts_agree(solver, kind, rng):
     A, t = design(5, rounded=False, duplicates=False)
     problem, penalty = penalised(A, t, kind, 1)
     top = largest_alpha(problem, penalty) or 1.0
-    alphas = top * np.geomspace(1, 0.05, 20)
+    alphas = top * np.geomspace(1, 0.05, 8)
     warm = solve_path(problem, penalty, Stop(alpha=alphas[-1]), solver=solver, alphas=alphas)
     assert warm.alphas.tolist() == alphas.tolist()
     for step, alpha in enumerate(alphas):
