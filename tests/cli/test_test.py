@@ -42,6 +42,19 @@ def test_table_and_files(table, tmp_path):
     assert "false discovery rate" not in quiet.stdout
 
 
+def test_a_long_list_is_cut_on_the_terminal_only(tmp_path, rng):
+    y = rng.normal(size=60)
+    columns = {f"g{j}": y + rng.normal(0, 0.1, 60) for j in range(53)}
+    file, out = write(tmp_path / "t.csv", columns | {"y": y}), tmp_path / "found.csv"
+    shown = succeed("test", file, "-t", "y", "--out", out).stdout
+    assert "53 features found" in shown
+    assert "The first 50 are shown; --out and --json write all." in shown
+    ranks = [line.split()[0] for line in shown.splitlines() if " g" in line]
+    assert ranks == [str(rank) for rank in range(1, 51)]
+    assert len(out.read_text().splitlines()) == 54
+    assert len(found(file, "-t", "y")["features"]) == 53
+
+
 def test_nothing_found_is_no_failure(table, columns, tmp_path):
     rng = np.random.default_rng(5)
     noise = write(tmp_path / "noise.csv", columns | {"risk": rng.normal(size=N)})

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
-    "VOTED", "feature_table", "found_table", "knockoff_table", "method_table", "names_within",
-    "vote_table",
+    "LISTED", "VOTED", "feature_table", "found_table", "knockoff_table", "method_table",
+    "names_within", "vote_table",
 ]  # fmt: skip
 
 #: Features less similar than this are hardly redundant: the table does not show them.
 _SIMILAR = 0.2
-#: Most features that the table of votes shows.
-VOTED = 15
+#: Most features that the table of tests shows, and that of votes.
+LISTED, VOTED = 50, 15
 #: Lines for the features of a method, and letters of one at least.
 _LINES, _NAMES = 2, 20
 
@@ -75,10 +75,10 @@ def _notes(result: SelectionResult, causal: Collection[str] | None) -> list[Colu
 
 
 def found_table(found: FoundFeatures | FoundPairs) -> Table | Text:
-    """Return the features that tests find as a table, or a line that says that there are none."""
+    """Return the first features that tests find as a table, or a line if there are none."""
     if not found.features:
         return plain(found.message)
-    features = found.features
+    features = found.features[:LISTED]
     columns = [
         numbers("rank", [str(feature.rank) for feature in features]),
         words("feature", [plain(feature.name) for feature in features], style="cyan"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hsiclasso.cli.console import make_console, plain, show
-from hsiclasso.cli.tables import VOTED, names_within
+from hsiclasso.cli.tables import LISTED, VOTED, names_within
 from hsiclasso.cli.words import in_options
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def found_line(found: FoundFeatures | FoundPairs) -> Text:
     parts = [f"HSIC tests, target: {found.target}, {size}."]
     if found.features:  # otherwise the message stands in place of the table
         parts.append(found.message)
+    if len(found.features) > LISTED:
+        parts.append(f"The first {LISTED} are shown; --out and --json write all.")
     if found.n_dropped:
         few = "sample" if found.n_dropped == 1 else "samples"
         parts.append(f"{found.n_dropped:,} {few} without a target dropped.")

@@ -70,7 +70,8 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
                 f"{name!r} is a feature of {where} and also describes its samples, and it is not "
                 "clear which of the two is meant: rename one."
             )
-    layout = lay_out(where, [*names, *(note for note in notes if note not in known)], roles)
+    described = replace(roles, elsewhere=(*roles.elsewhere, *notes))
+    layout = lay_out(where, [*names, *(note for note in notes if note not in known)], described)
     for name in sorted(roles.category - set(roles.others) - set(notes)):
         if source.kind(names.index(name)) not in ("category", "text"):
             raise InvalidInputError(

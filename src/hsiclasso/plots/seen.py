@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hsiclasso._display import label_text
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, as_dataset
 from hsiclasso.errors import InvalidInputError
@@ -164,7 +165,7 @@ def _shown(data: Any, kind: str, names: Sequence[str]) -> Target | None:
     if kind == "labels":
         return Labels(data.raw, tuple(names))
     if data.labels and (kind == "classes" or len(data.labels[0]) <= MOST_GROUPS):
-        levels = tuple(_label(label) for label in data.labels[0])
+        levels = tuple(label_text(label) for label in data.labels[0])
         codes = data.raw[0]
         if kind == "ordinal":
             codes = np.searchsorted(data.labels[0], codes).astype(np.float64)
@@ -204,12 +205,7 @@ def _labels(source: Source, column: int) -> tuple[str, ...] | None:
     if source.kind(column) == "bool":
         return ("false", "true")
     labels = source.categories(column)
-    return None if labels is None else tuple(map(_label, labels))
-
-
-def _label(value: Any) -> str:
-    """Return a label as text; whole numbers without a point."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return None if labels is None else tuple(map(label_text, labels))
 
 
 def groups_of(column: Column, most: int = MOST_GROUPS) -> Groups | None:
