@@ -38,6 +38,16 @@ class Dataset:
     #: Sample weights, shape (n_samples,).
     weights: FloatArray | None = None
 
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the columns of the target, also those that a frame or a series has itself."""
+        if self.target:
+            return self.target
+        if hasattr(self.y, "columns"):
+            return tuple(map(str, self.y.columns))
+        name = getattr(self.y, "name", None)
+        return () if name is None else (str(name),)
+
 
 def assemble(where: str, source: Source, roles: Roles) -> Dataset:
     """Take the target and the weights out of a table.

@@ -114,8 +114,7 @@ def read_data(result: SelectionResult, X: Any, y: Any, target: Any = None) -> Se
     _check_same(result, data.source)
     kind, n = result.method.target, data.source.n_samples
     use = None if data.weights is None else data.weights > 0
-    names = tuple(target or data.target)
-    called = names or _names_of(data.y)
+    called = tuple(target or data.target_names or result.data.target)
     if kind not in TARGETS or kind in _WITHOUT:
         shown, rows = None, use
     else:
@@ -135,14 +134,6 @@ def _check_same(result: SelectionResult, source: Source) -> None:
             f"X has {source.n_samples} rows and {source.n_features} columns, but the features were "
             f"selected from {n} rows and {asked} columns: pass the table of the fit."
         )
-
-
-def _names_of(y: Any) -> tuple[str, ...]:
-    """Names that a frame or a series gives to its columns."""
-    if hasattr(y, "columns"):
-        return tuple(map(str, y.columns))
-    name = getattr(y, "name", None)
-    return () if name is None else (str(name),)
 
 
 def _level_names(y: Any, codes: tuple[str, ...]) -> tuple[str, ...]:
