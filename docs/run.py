@@ -8,6 +8,10 @@ Blocks of a page run one after the other, in a folder of their own:
   print. If there are none, and the file does not exist either, only the options are checked.
 
 A picture that a page shows from its folder ``images`` is a file of that name that its code writes.
+
+``<!-- data: a.npz b.bed -->`` names files of real data that a page needs. They are looked for in
+the folder that `HSICLASSO_DATA` names, or in ``../shared/data``; where one is absent, the page is
+not run.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ _BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", re.MULTILINE | re.
 #: A line, and those that continue it.
 _COMMAND = re.compile(r"(?:.*\\\n)*.*")
 _IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]*images/[^)]+)\)")
+_DATA = re.compile(r"^<!-- data: (.*) -->$", re.MULTILINE)
 _NUMBER = re.compile(r"-?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?")
 #: Columns of the terminal.
 _WIDTH = 100
@@ -65,8 +70,21 @@ class Page:
         links = _IMAGE.findall(self.text)
         return {Path(link).name: folder / link for link in links if Path(link).name in code}
 
+    @property
+    def data(self) -> dict[str, Path | None]:
+        """The files of real data that its code reads, None where one is absent."""
+        wanted = [name for line in _DATA.findall(self.text) for name in line.split()]
+        return {name: next(data_folder().rglob(name), None) for name in wanted}
+
+    @property
+    def absent(self) -> list[str]:
+        """The files of real data without which it cannot be run."""
+        return [name for name, file in self.data.items() if file is None]
+
     def run(self, folder: Path) -> str:
         """Run all blocks in a folder; return the page with what they print."""
+        for name, file in self.data.items():
+            Path(folder, name).symlink_to(file.resolve())
         names: dict[str, Any] = {"__name__": "page"}
         printed: str | None = None
 
@@ -83,6 +101,11 @@ class Page:
 
         with contextlib.chdir(folder):
             return _BLOCK.sub(replaced, self.text)
+
+
+def data_folder() -> Path:
+    """Return the folder of real data, which may be absent."""
+    return Path(os.environ.get("HSICLASSO_DATA", ROOT.parent / "shared" / "data"))
 
 
 def _commands(code: str) -> str:
@@ -156,6 +179,9 @@ def main(paths: list[str]) -> None:
     """Write the output and the pictures of some pages, or of all."""
     for path in paths or PAGES:
         page = Page(path)
+        if page.absent:
+            print(f"{path}: not run, for lack of {', '.join(page.absent)}")
+            continue
         with tempfile.TemporaryDirectory() as folder:
             made = page.run(Path(folder))
             for name, place in page.pictures.items():

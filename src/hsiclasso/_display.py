@@ -1,10 +1,10 @@
-"""Names of features are text from files: what a terminal or a spreadsheet would obey is escaped."""
+"""Names of features and labels as text: what a terminal or a spreadsheet would obey is escaped."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["as_cell", "printable"]
+__all__ = ["as_cell", "label_text", "printable"]
 
 #: How text begins that a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -35,3 +35,15 @@ def as_cell(value: Any) -> Any:
     ("'=1+1", 'TP53', -2.5)
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def label_text(label: Any) -> str:
+    """Return a label as text; whole numbers without a point, as files have them.
+
+    Examples
+    --------
+    >>> label_text(4.0), label_text(0.5), label_text("case")
+    ('4', '0.5', 'case')
+    """
+    whole = isinstance(label, float) and label.is_integer()
+    return str(int(label)) if whole else str(label)

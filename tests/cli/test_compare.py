@@ -14,7 +14,7 @@ import hsiclasso.baselines
 from hsiclasso import Auto, Diffusion, Graph, Real, Survival
 from hsiclasso.baselines import METHODS, Comparison, compare
 from hsiclasso.baselines.comparison import Outcome
-from hsiclasso.cli.options import _METHODS
+from hsiclasso.cli.compare import _METHODS
 from hsiclasso.data.files import read_table
 from tests.cli.helpers import N, drop, fail, run, succeed, write
 

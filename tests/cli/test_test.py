@@ -42,6 +42,19 @@ def test_table_and_files(table, tmp_path):
     assert "false discovery rate" not in quiet.stdout
 
 
+def test_a_long_list_is_cut_on_the_terminal_only(tmp_path, rng):
+    y = rng.normal(size=60)
+    columns = {f"g{j}": y + rng.normal(0, 0.1, 60) for j in range(53)}
+    file, out = write(tmp_path / "t.csv", columns | {"y": y}), tmp_path / "found.csv"
+    shown = succeed("test", file, "-t", "y", "--out", out).stdout
+    assert "53 features found" in shown
+    assert "The first 50 are shown; --out and --json write all." in shown
+    ranks = [line.split()[0] for line in shown.splitlines() if " g" in line]
+    assert ranks == [str(rank) for rank in range(1, 51)]
+    assert len(out.read_text().splitlines()) == 54
+    assert len(found(file, "-t", "y")["features"]) == 53
+
+
 def test_nothing_found_is_no_failure(table, columns, tmp_path):
     rng = np.random.default_rng(5)
     noise = write(tmp_path / "noise.csv", columns | {"risk": rng.normal(size=N)})
@@ -132,6 +145,71 @@ def numbers(tmp_path_factory):
     columns = {f"g{j}": X[:, j] for j in range(20)}
     y = np.abs(X[:, :12]).sum(axis=1)
     return write(tmp_path_factory.mktemp("knockoffs") / "t.csv", columns | {"y": y})
+
+
+class TestPostSelection:
+    OPTIONS = ("-t", "y", "--post-selection", 4)
+
+    def test_is_what_the_function_returns(self, numbers, tmp_path):
+        from hsiclasso import HSICLasso, post_selection_test
+
+        expected = post_selection_test(HSICLasso(4), numbers, "y", random_state=0)
+        assert expected.features
+        made = found(numbers, *self.OPTIONS)
+        assert made == json.loads(expected.to_json())
+        assert made["quantity"] == "partial"
+        out = tmp_path / "tests.csv"
+        shown = succeed("test", numbers, *self.OPTIONS, "--out", out).stdout
+        for one in expected.features:
+            assert f" {one.name} " in shown
+            assert f"{one.p_value:.2e}" in shown
+        assert "200 samples prepare the selection, 200 select and test" in shown
+        with out.open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        assert [row["name"] for row in rows] == [one.name for one in expected.features]
+        assert [float(row["p_value"]) for row in rows] == expected.p_values.tolist()
+
+    def test_options_change_the_answer(self, numbers):
+        usual = found(numbers, *self.OPTIONS)
+        assert found(numbers, *self.OPTIONS, "--quantity", "hsic")["quantity"] == "hsic"
+        wide = found(numbers, *self.OPTIONS, "--level", 0.02)
+        assert wide["confidence"] == pytest.approx(0.98)
+        assert wide["features"][0]["low"] is None or (
+            wide["features"][0]["low"] < usual["features"][0]["low"]
+        )
+        assert found(numbers, *self.OPTIONS, "--seed", 5)["screened"] != usual["screened"]
+        laplace = found(numbers, *self.OPTIONS, "--kernel", "laplace")
+        assert laplace["alpha"] != usual["alpha"]
+
+    def test_nothing_selected_is_an_answer(self):
+        from hsiclasso.cli.tables import selected_table
+        from hsiclasso.inference.post_selection_result import PostSelectionResult
+
+        nothing = PostSelectionResult((), ("a", "b"), "hsic", "incomplete", 0.9, 0.1, 20, 20, 80)
+        assert nothing.message == "Nothing selected on the second part of the samples."
+        assert str(selected_table(nothing)) == nothing.message
+        assert nothing.to_rows() == []
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (("--pairs",), "--pairs has no meaning with --post-selection, which tests only the"),
+            (("--knockoffs",), "--knockoffs has no meaning with --post-selection"),
+            (("--mode", "fwe"), "--mode has no meaning with --post-selection"),
+            (("--joint", "a=g0,g1"), "--joint has no meaning with --post-selection"),
+            (("--missing", "ignore"), "--missing has no meaning with --post-selection"),
+            (("--level", 2), "--level 2, but --post-selection needs a number between 0 and 1"),
+            (("--post-selection", 0), "--post-selection=0 must be a whole number >= 1"),
+            (("--quantity", "all"), "'all' is not one of 'partial', 'hsic'"),
+        ],
+    )
+    def test_what_contradicts_it(self, numbers, options, message):
+        assert message in fail("test", numbers, *self.OPTIONS, *options)
+
+    def test_quantity_alone(self, numbers):
+        assert "--quantity hsic has no meaning without --post-selection" in fail(
+            "test", numbers, "-t", "y", "--quantity", "hsic"
+        )
 
 
 class TestKnockoffs:

@@ -204,7 +204,9 @@ class TestRoles:
             read_table(put("t.csv", TABLE), "age", phenotype=files)
 
     def test_a_name_in_no_file(self, put):
-        with pytest.raises(InvalidInputError, match=r"phenotype file \(did you mean 'state'\?\)"):
+        with pytest.raises(
+            InvalidInputError, match=r"described by 'age', 'state', 'w' \(did you mean 'state'\?\)"
+        ):
             read_table(put("t.csv", TABLE), "stat", phenotype=put("p.csv", PEOPLE))
 
     def test_a_target_of_several_columns_stays_alone(self, put, tmp_path):

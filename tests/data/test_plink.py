@@ -320,6 +320,8 @@ def test_roles(bed):
     assert data.source.column_info(7)["position"] == 800
     with pytest.raises(InvalidInputError, match=r"'phenotyp'.*did you mean 'phenotype'"):
         as_dataset(bed, "phenotyp")
+    with pytest.raises(InvalidInputError, match="described by 'phenotype', 'sex', 'family': give"):
+        as_dataset(bed, "status")
 
 
 def test_places_are_part_of_the_result(bed, y):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hsiclasso import HSICLasso, InvalidInputError, make_data1
+from hsiclasso import HSICLasso, InvalidInputError, SelectByTest, hsic_scan, make_data1
 from hsiclasso.plots import plot_manhattan, plot_pixels
 from tests.genotypes import draw_calls, write_bed
 from tests.plots.helpers import texts
@@ -74,6 +74,25 @@ def test_places_of_genes_and_p_values():
     expected = -np.log10(selector.p_values_[[f.index for f in selector.result_.features]])
     np.testing.assert_allclose(dots(ax)[:, 1], expected)
     assert texts(ax.get_xticklabels()) == ["chr1", "chr2", "chr3"]
+
+
+def test_tests_of_all_features():
+    X, y, _ = make_data1(200, 30, random_state=0)
+    places = ["1"] * 30, range(30)
+    scan = hsic_scan(X, y)
+    ax = plot_manhattan(scan, places)
+    assert ax.get_ylabel() == "-log10 of the p-value"
+    cloud = np.concatenate([one.get_offsets() for one in ax.collections[:-1]])
+    np.testing.assert_allclose(np.sort(cloud[:, 1]), np.sort(-np.log10(scan.p_value)))
+    found = scan.found()
+    assert texts(ax.texts) == [one.name for one in found.features]
+    np.testing.assert_allclose(dots(ax)[:, 1], [-np.log10(one.p_value) for one in found.features])
+    selector = SelectByTest("n_features", 2).fit(X, y)
+    assert len(dots(plot_manhattan(selector, places))) == 2
+    with pytest.raises(InvalidInputError, match="tests do not know where features lie"):
+        plot_manhattan(scan)
+    with pytest.raises(InvalidInputError, match="places has 2 columns, but the selector was"):
+        plot_manhattan(scan, (["1", "1"], [1, 2]))
 
 
 def test_places_that_cannot_be():

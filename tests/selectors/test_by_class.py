@@ -112,6 +112,13 @@ def test_other_targets_have_none(make, options):
     assert result.classes_to_frame().shape == (3, 0)
 
 
+def test_numbers_of_classes_are_called_as_files_have_them():
+    X, y = table()
+    codes = 1000001.0 + np.unique(y, return_inverse=True)[1]
+    first = HSICLasso(3, target="classes").fit(X, codes).result_.features[0]
+    assert list(first.classes) == [str(int(code)) for code in np.unique(codes)]
+
+
 def test_frames_rows_and_json():
     X, y = table()
     result = HSICLasso(4).fit(pd.DataFrame(X, columns=list("abcdefgh")), y).result_

@@ -20,21 +20,19 @@ from hsiclasso.errors import InvalidInputError
 if TYPE_CHECKING:
     from hsiclasso._options import Option
     from hsiclasso.data.files import Dataset
-    from hsiclasso.inference import KnockoffSelection
-    from hsiclasso.inference.scan import ScanOptions
     from hsiclasso.kernels import Kernel
     from hsiclasso.selectors.estimators import LassoSelector
     from hsiclasso.targets import Target
 
 __all__ = [
     "files_read",
-    "folds_of",
-    "level_of",
-    "make_knockoffs",
-    "make_scan",
     "make_selector",
     "make_target",
     "read",
+    "read_joint",
+    "read_kernels",
+    "read_missing",
+    "refuse",
     "resources_of",
 ]
 
@@ -42,8 +40,6 @@ _O = TypeVar("_O", bound="Option")
 
 #: Options that name the target. All but the first also say its kind.
 _FORMS = ("target", "target-file", "survival", "affinity", "graph")
-#: Random orders of the target that are usual.
-_USUAL_PERMUTATIONS = 999
 #: Options that say how a text file is written.
 _TEXT = ("sep", "decimal", "encoding", "comment", "na", "transpose")
 
@@ -58,14 +54,14 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
         "n_features_to_select": chosen["n_features"],
         "alpha": _alpha(chosen["alpha"]),
         "max_redundancy": _number(chosen["max_redundancy"]),
-        "kernel": _kernels(chosen["kernel"]),
+        "kernel": read_kernels(chosen["kernel"]),
         "target": make_target(chosen),
         "penalty": _penalty(chosen),
         "keep": chosen["keep"],
         "exclude": chosen["exclude"],
-        "joint": _joint(chosen["joint"]),
+        "joint": read_joint(chosen["joint"]),
         "covariates": Covariates(chosen["covariates"], chosen["covariate_method"]),
-        "missing": _missing(chosen),
+        "missing": read_missing(chosen),
         "gram_error": chosen["gram_error"],
         "fill": not chosen["no_fill"],
         "interactions": _interactions(chosen),
@@ -88,44 +84,7 @@ def make_selector(chosen: Mapping[str, Any]) -> LassoSelector:
     return selector
 
 
-def level_of(chosen: Mapping[str, Any]) -> float | None:
-    """Return the false discovery rate of ``--fdr``; None without it."""
-    level = chosen["fdr"]
-    if level is None:
-        return None
-    given = {
-        "-k": None if chosen["n_features"] == "auto" else chosen["n_features"],
-        "--alpha": chosen["alpha"],
-        "--n-groups": chosen["n_groups"],
-        "--groups": chosen["groups"],
-        "--weights": chosen["weights"],
-    }
-    _refuse(given, "--fdr", "finds out how many features there are by tests that exchange samples")
-    if not 0 < level < 1:
-        raise InvalidInputError(
-            f"--fdr {level:g}, but a false discovery rate lies between 0 and 1, such as 0.1."
-        )
-    return float(level)
-
-
-def folds_of(chosen: Mapping[str, Any]) -> int | None:
-    """Return the number of folds of ``--cv``; None without it."""
-    folds = chosen["cv"]
-    if folds is None:
-        return None
-    given = {
-        "-k auto": "auto" if chosen["n_features"] == "auto" else None,
-        "--alpha": chosen["alpha"],
-        "--n-groups": chosen["n_groups"],
-        "--fdr": chosen["fdr"],
-    }
-    _refuse(given, "--cv", "finds out how many features predict best")
-    if folds < 2:
-        raise InvalidInputError(f"--cv {folds} must be at least 2 folds; 5 is usual.")
-    return int(folds)
-
-
-def _refuse(given: Mapping[str, Any], by: str, why: str) -> None:
+def refuse(given: Mapping[str, Any], by: str, why: str) -> None:
     """Raise if an option is given that another one makes meaningless."""
     for option, value in given.items():
         if value is not None:
@@ -134,45 +93,8 @@ def _refuse(given: Mapping[str, Any], by: str, why: str) -> None:
             )
 
 
-def make_scan(chosen: Mapping[str, Any]) -> ScanOptions:
-    """Build the parameters of a scan from the options of ``hsiclasso test``, and check them."""
-    from hsiclasso.inference.scan import ScanOptions, check_scan
-
-    target = make_target(chosen)
-    number = chosen["n_permutations"]
-    if number is None:
-        number = _USUAL_PERMUTATIONS if chosen["mode"] == "fwe_permutation" else 0
-    options = ScanOptions(
-        _kernels(chosen["kernel"]), target, _joint(chosen["joint"]), _missing(chosen), number,
-        chosen["seed"], chosen["n_jobs"], resources_of(chosen),
-    )  # fmt: skip
-    check_scan(options)
-    return options
-
-
-def make_knockoffs(chosen: Mapping[str, Any], level: float) -> KnockoffSelection:
-    """Build what ``hsiclasso test --knockoffs`` asks for; raise if an option has no meaning."""
-    from hsiclasso.inference import KnockoffSelection
-    from hsiclasso.selectors import HSICLasso
-
-    given = {
-        "--pairs": chosen["pairs"] or None,
-        "--mode": None if chosen["mode"] == "fdr" else chosen["mode"],
-        "--n-permutations": chosen["n_permutations"],
-        "--joint": chosen["joint"] or None,
-        "--missing": None if chosen["missing"] == "error" else chosen["missing"],
-        "--min-observed": chosen["min_observed"],
-        "--checkpoint": chosen["checkpoint"],
-    }
-    _refuse(given, "--knockoffs", "compares single columns of numbers with copies of them")
-    selector = HSICLasso(
-        kernel=_kernels(chosen["kernel"]), target=make_target(chosen), n_jobs=chosen["n_jobs"],
-        resources=resources_of(chosen),
-    )  # fmt: skip
-    return KnockoffSelection(selector, q=level, random_state=chosen["seed"])
-
-
-def _missing(chosen: Mapping[str, Any]) -> Any:
+def read_missing(chosen: Mapping[str, Any]) -> Any:
+    """Return what is done about missing values."""
     from hsiclasso.selectors import Ignore
 
     if chosen["min_observed"] is None:
@@ -328,7 +250,7 @@ def _alpha(text: str | None) -> Any:
     return text if text is None else _number(text)
 
 
-def _kernels(texts: Sequence[str]) -> Any:
+def read_kernels(texts: Sequence[str]) -> Any:
     """Read ``NAME:WIDTH`` for all columns, or ``WHICH=NAME:WIDTH`` for some, once or repeatedly."""
     rules: dict[str, Kernel] = {}
     for text in texts:
@@ -358,7 +280,7 @@ def _kernel(text: str, what: str) -> Kernel:
     return _set(made, {f"the width of {text}": ("width", width)}, f"the {name} kernel").check()
 
 
-def _joint(texts: Sequence[str]) -> dict[str, list[str]]:
+def read_joint(texts: Sequence[str]) -> dict[str, list[str]]:
     """Read ``NAME=COLUMN,COLUMN``."""
     features: dict[str, list[str]] = {}
     for text in texts:

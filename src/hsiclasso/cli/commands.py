@@ -19,8 +19,9 @@ _MANY = 30
 _COMMON = {
     "--target", "--survival", "--phenotype", "--transpose", "--drop", "--missing", "--covariate",
     "--n-features", "--fdr", "--cv", "--stability", "--interactions", "--keep", "--method",
-    "--methods", "--memory-limit", "--checkpoint", "--pairs", "--knockoffs", "--mode", "--level",
-    "--parts", "--out", "--plot", "--report", "--json", "--config", "--help", "--help-all",
+    "--methods", "--memory-limit", "--checkpoint", "--pairs", "--knockoffs", "--post-selection",
+    "--mode", "--level", "--parts", "--out", "--plot", "--report", "--json", "--config", "--help",
+    "--help-all",
 }  # fmt: skip
 #: Where the first clause of the help of an option ends, and the longest default that it keeps.
 _CLAUSE, _SHORT = re.compile(r"[.;:](?= |$)"), 16

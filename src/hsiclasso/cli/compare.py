@@ -11,7 +11,20 @@ import click
 from hsiclasso.cli import tables, terminal
 from hsiclasso.cli.build import files_read, make_target, read
 from hsiclasso.cli.commands import SectionedCommand, command_words
-from hsiclasso.cli.options import compare_options
+from hsiclasso.cli.names import read_names
+from hsiclasso.cli.options import (
+    COLUMNS,
+    CONFIG,
+    COVARIATE,
+    FILE,
+    FILES,
+    OUT,
+    PRINTED,
+    TARGET,
+    giving,
+    of_output,
+    section,
+)  # fmt: skip
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import named
 from hsiclasso.errors import InvalidInputError
@@ -29,10 +42,49 @@ Examples:
   hsiclasso compare genes.csv -t tumour --covariate batch --cv 5
 """
 
+_methods = section("Methods")
+_METHODS = (
+    *read_names("baselines/registry.py", "METHODS"),
+    *read_names("baselines/registry.py", "BASELINES"),
+)
+_OPTIONS = (
+    *TARGET,
+    *FILES,
+    *COLUMNS,
+    COVARIATE,
+    _methods(
+        "-k", "--n-features", type=int, default=10, show_default=True,
+        help="Number of features that each method selects.",
+    ),
+    _methods(
+        "--methods", metavar="NAME,NAME",
+        help=f"Methods to compare: {', '.join(_METHODS)}.  [default: all]",
+    ),
+    _methods(
+        "--cv", type=int, metavar="FOLDS",
+        help="Select in so many folds too, such as 5, and print how well a support vector machine "
+        "predicts from the features of each method, and how stable its selection is.",
+    ),
+    of_output(
+        "--out", type=FILE,
+        help=f"Write a row for each method and feature {OUT}; .json has all else too.",
+    ),
+    of_output(
+        "--plot", type=FILE, help="Draw the ranks of all methods in a .png, .svg or .pdf file."
+    ),
+    of_output(
+        "--report", "report_file", type=FILE,
+        help="Write a page to an .html file that opens offline: a table of features and methods "
+        "to sort and filter, and how much the methods agree.",
+    ),
+    *PRINTED,
+    *CONFIG,
+)  # fmt: skip
+
 
 @click.command(cls=SectionedCommand, no_args_is_help=True, epilog=_EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path))
-@compare_options
+@giving(*_OPTIONS)
 def compare(
     file: Path,
     n_features: int,

@@ -1,4 +1,4 @@
-"""The options of the commands, under their headings."""
+"""The options that several commands have, under their headings; others are in their commands."""
 
 from __future__ import annotations
 
@@ -14,104 +14,116 @@ from hsiclasso.cli.config import load_config
 from hsiclasso.cli.names import read_names
 
 __all__ = [
-    "compare_options",
+    "CHECKPOINT",
+    "COLUMNS",
+    "CONFIG",
+    "COVARIATE",
+    "FILE",
+    "FILES",
+    "JOINT",
+    "KERNEL",
+    "MISSING",
+    "MISSING_TARGET",
+    "OUT",
+    "PRINTED",
+    "RESULT",
+    "RUNNING",
+    "TARGET",
+    "TRANSFORM",
+    "WORK",
+    "choice",
+    "giving",
+    "of_output",
+    "of_size",
+    "of_target",
     "output_options",
     "run_options",
-    "select_options",
-    "test_options",
+    "section",
     "work_options",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path)
 _KINDS = read_names("targets/__init__.py", "TARGETS")
 #: Kinds that ``--kind`` may name for columns of the table.
 _NAMED_KINDS = ", ".join(kind for kind in _KINDS if kind not in ("affinity", "graph"))
 _GRAPH_KERNELS = read_names("targets/graph.py", "GRAPH_KERNELS")
 _MEASURES = read_names("kernels/measures.py", "MEASURES")
 _KERNELS = ", ".join(read_names("kernels/registry.py", "KERNELS"))
-_METHODS = (
-    *read_names("baselines/registry.py", "METHODS"),
-    *read_names("baselines/registry.py", "BASELINES"),
-)
 
 
-def _section(heading: str) -> Callable[..., Callable[[Any], Any]]:
+def section(heading: str) -> Callable[..., Callable[[Any], Any]]:
     """Return a `click.option` for options under one heading."""
     return partial(click.option, cls=HeadedOption, heading=heading)
 
 
-def _choice(file: str, variable: str, *more: str) -> click.Choice[str]:
+def choice(file: str, variable: str, *more: str) -> click.Choice[str]:
+    """Return a choice between the names in a file of the package."""
     return click.Choice([*more, *read_names(file, variable)])
 
 
-_target = _section("Target (--target, --target-file, --survival, --affinity or --graph)")
-_file = _section("File")
-_columns = _section("Columns")
-_size = _section("How many features")
-_pairs = _section("What matters only jointly")
-_methods = _section("Methods")
-_tests = _section("What is found")
-_penalty = _section("What is known about features")
-_kernel = _section("Kernels and measure")
-_running = _section("Large tables")
-_output = _section("Output")
+of_target = section("Target (--target, --target-file, --survival, --affinity or --graph)")
+_file = section("File")
+_columns = section("Columns")
+of_size = section("How many features")
+_pairs = section("What matters only jointly")
+_penalty = section("What is known about features")
+_kernel = section("Kernels and measure")
+_running = section("Large tables")
+of_output = section("Output")
 
-_TRANSFORM = _target(
+TRANSFORM = of_target(
     "--transform", type=click.Choice(["rank", "normal", "none"]),
     help="Replace a real target by its ranks, or by their normal scores, which tames heavy "
     "tails; none takes it as it is.  [default: normal if its tails are heavy; rank for "
     "--method nocco, normal for embedding]",
 )  # fmt: skip
-_TRANSFORM_OF_TEST = _target(
-    "--transform", type=click.Choice(["rank", "normal", "none"]),
-    help="Compare a real target by its ranks, by their normal scores, or as it is.  [default: "
-    "normal]",
-)  # fmt: skip
 #: Options of all commands, in the order of the help.
-_TARGET = (
-    _target(
+TARGET = (
+    of_target(
         "-t", "--target", multiple=True, metavar="NAME",
         help="Column to explain; repeatable: several outputs or labels. For .npz, .mat and .h5 the "
         "array y by default.",
     ),
-    _target(
-        "--target-file", type=_FILE,
+    of_target(
+        "--target-file", type=FILE,
         help="Target with one value for each row of FILE: .npy, or text with one value on a line.",
     ),
-    _target(
+    of_target(
         "--survival", nargs=2, metavar="TIME EVENT",
         help="Columns of a censored target; EVENT is 1 if the event was observed, 0 if censored.",
     ),
-    _target(
-        "--affinity", type=_FILE,
+    of_target(
+        "--affinity", type=FILE,
         help="Matrix between the samples: .npz (SciPy sparse or one array), .npy, .csv, .tsv.",
     ),
-    _target("--graph", type=_FILE, help="Links between the samples: a matrix in the same formats."),
-    _target(
+    of_target(
+        "--graph", type=FILE, help="Links between the samples: a matrix in the same formats."
+    ),
+    of_target(
         "--graph-kernel", type=click.Choice(_GRAPH_KERNELS), metavar="NAME",
         help=f"Kernel of the graph: {' or '.join(_GRAPH_KERNELS)}.  [default: diffusion]",
     ),
-    _target("--beta", type=float, help="Reach of the graph kernel.  [default: 1.0]"),
-    _target(
+    of_target("--beta", type=float, help="Reach of the graph kernel.  [default: 1.0]"),
+    of_target(
         "--kind", type=click.Choice(_KINDS), metavar="NAME",
         help=f"Kind of the target: {_NAMED_KINDS}.  [default: auto, which looks at "
         "its values]",
     ),
-    _target(
-        "--outputs", type=_choice("targets/values.py", "Outputs"), metavar="NAME",
+    of_target(
+        "--outputs", type=choice("targets/values.py", "Outputs"), metavar="NAME",
         help="joint: one kernel on several targets; average: one each.  [default: auto]",
     ),
-    _TRANSFORM,
-    _target(
+    TRANSFORM,
+    of_target(
         "--target-kernel", metavar="NAME[:WIDTH]",
         help="Kernel of the target.  [default: delta for classes and labels, else gaussian]",
     ),
 )  # fmt: skip
-_FILES = (
+FILES = (
     _file(
-        "--phenotype", type=_FILE, multiple=True,
+        "--phenotype", type=FILE, multiple=True,
         help="File that describes the samples, for target, weights and covariates, joined by "
         "identifiers: text, or PLINK's .pheno, .cov, .eigenvec, .fam; repeatable.",
     ),
@@ -121,7 +133,7 @@ _FILES = (
         help="Rows are features and columns are samples, in a text file.",
     ),
     _file(
-        "--duplicates", type=_choice("data/duplicates.py", "Duplicates"), default="error",
+        "--duplicates", type=choice("data/duplicates.py", "Duplicates"), default="error",
         show_default=True, help="Number features of the same name, or average them.",
     ),
     _file(
@@ -141,7 +153,7 @@ _FILES = (
         help="Text that stands for a missing value, besides NA and the like; repeatable.",
     ),
 )  # fmt: skip
-_COLUMNS = (
+COLUMNS = (
     _columns("--drop", multiple=True, metavar="NAME", help="Column to leave out; repeatable."),
     _columns(
         "--category", multiple=True, metavar="NAME",
@@ -150,22 +162,22 @@ _COLUMNS = (
     _columns("--layer", metavar="NAME", help="Layer of an AnnData file, in place of X."),
     _columns("--raw", is_flag=True, help="The raw matrix of an AnnData file, in place of X."),
 )  # fmt: skip
-_PRINTED = (
-    _output(
+PRINTED = (
+    of_output(
         "--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."
     ),
-    _output("-q", "--quiet", is_flag=True, help="No progress and no summary, only the table."),
+    of_output("-q", "--quiet", is_flag=True, help="No progress and no summary, only the table."),
 )  # fmt: skip
 
-_MISSING_TARGET = _target(
-    "--missing-target", type=_choice("targets/base.py", "MissingTarget"),
+MISSING_TARGET = of_target(
+    "--missing-target", type=choice("targets/base.py", "MissingTarget"),
     help="Whether to drop the rows without a target.  [default: error]",
 )  # fmt: skip
-_JOINT = _columns(
+JOINT = _columns(
     "--joint", multiple=True, metavar="NAME=COL,COL",
     help="Feature made of several columns, such as coordinates; repeatable.",
 )  # fmt: skip
-_MISSING = (
+MISSING = (
     _columns(
         "--missing", type=click.Choice(["error", "ignore"]), default="error", show_default=True,
         help="ignore judges each feature on the samples on which it is observed.",
@@ -176,7 +188,7 @@ _MISSING = (
         "[default: 0.5]",
     ),
 )  # fmt: skip
-_KERNEL = _kernel(
+KERNEL = _kernel(
     "--kernel", multiple=True, metavar="[WHICH=]NAME[:WIDTH]",
     help=f"Kernel of all columns: {_KERNELS}; or, repeatable, of WHICH: a column, a --joint "
     "feature, or number, bool, category, text. A width is in standard deviations, as in "
@@ -184,41 +196,41 @@ _KERNEL = _kernel(
     "laplace:median takes the median distance.  [default: gaussian of width 1 for numbers, "
     "plain_delta for others]",
 )  # fmt: skip
-_COVARIATE = _columns(
+COVARIATE = _columns(
     "--covariate", "covariates", multiple=True, metavar="NAME",
     help="Column whose influence is removed, such as batch or age; repeatable.",
 )  # fmt: skip
-_WORK = (
-    *_TARGET,
-    _MISSING_TARGET,
-    *_FILES,
-    *_COLUMNS,
-    _JOINT,
+WORK = (
+    *TARGET,
+    MISSING_TARGET,
+    *FILES,
+    *COLUMNS,
+    JOINT,
     _columns("--weights", metavar="NAME", help="Column of sample weights."),
-    _COVARIATE,
+    COVARIATE,
     _columns(
         "--covariate-method", type=click.Choice(["project", "subtract"]), default="project",
         show_default=True,
         help="Remove functions of the covariates from features and target, or subtract their "
         "kernel matrix from the target's.",
     ),
-    *_MISSING,
-    _size(
+    *MISSING,
+    of_size(
         "-k", "--n-features", type=NumberOrAuto(), metavar="NUMBER|auto",
         help="Number of features to select; auto finds it by tests, as --fdr 0.1 does.  "
         "[default: 10, unless --alpha is given]",
     ),
-    _size(
+    of_size(
         "--alpha", metavar="PENALTY",
         help="Penalty at which to stop instead: a number; a share of the largest penalty, such as "
         "ratio:0.1; or aic or bic, an information criterion that chooses it.",
     ),
-    _size(
+    of_size(
         "--no-fill", is_flag=True,
         help="Select fewer features if the path ends before the number asked for. Otherwise "
         "relevant features unlike those on the path make up the number, with weight 0.",
     ),
-    _size("--n-groups", type=int, help="Number of groups to select, with --groups."),
+    of_size("--n-groups", type=int, help="Number of groups to select, with --groups."),
     _pairs(
         "--interactions", multiple=True, metavar="WHAT",
         help="Let pairs of features compete with single ones: all pairs; all:NUMBER, those of the "
@@ -242,11 +254,11 @@ _WORK = (
         "1; 1 leaves nothing out, as in the paper.",
     ),
     _penalty(
-        "--groups", type=_FILE,
+        "--groups", type=FILE,
         help="Select groups of features: a .csv or .tsv file of features and their groups.",
     ),
     _penalty(
-        "--penalty", type=_choice("selectors/penalties.py", "PENALTIES"),
+        "--penalty", type=choice("selectors/penalties.py", "PENALTIES"),
         help="With an elastic net, redundant features share weight.  [default: lasso]",
     ),
     _penalty(
@@ -265,13 +277,13 @@ _WORK = (
         help="Regularisation of NOCCO  [default: 0.001], or smoothness of the functions of "
         "embedding  [default: 0.1 for classes and labels, else 0.02].",
     ),
-    _KERNEL,
+    KERNEL,
     _kernel(
         "--gram-error", type=float, default=1e-6, show_default=True,
         help="Guaranteed relative error of a feature's Gram matrix.",
     ),
     _kernel(
-        "--solver", type=_choice("solvers/solve.py", "SOLVERS", "auto"), default="auto",
+        "--solver", type=choice("solvers/solve.py", "SOLVERS", "auto"), default="auto",
         show_default=True, help="All reach the same certified optimum.",
     ),
     _kernel(
@@ -280,7 +292,7 @@ _WORK = (
         "over the table. Only similarities above 0.2 are printed.",
     ),
 )  # fmt: skip
-_RUNNING = (
+RUNNING = (
     _running(
         "--n-jobs", type=int, default=-1, show_default=True, help="Threads; -1 takes all cores."
     ),
@@ -294,136 +306,45 @@ _RUNNING = (
         help="Scheduler of a Dask cluster that runs the pass, such as tcp://10.0.0.1:8786.",
     ),
 )  # fmt: skip
-_CHECKPOINT = _running(
-    "--checkpoint", type=_FILE, metavar="FOLDER",
+CHECKPOINT = _running(
+    "--checkpoint", type=FILE, metavar="FOLDER",
     help="Folder that keeps finished chunks of columns: an interrupted run continues there.",
 )  # fmt: skip
-_FDR = _size(
-    "--fdr", type=float, metavar="LEVEL",
-    help="Select the features on which the target depends beyond chance, one of each cluster of "
-    "similar ones, with at most this expected share of false ones, such as 0.1; perhaps none.",
-)  # fmt: skip
-_CV = _size(
-    "--cv", type=int, metavar="FOLDS",
-    help="Select as many features, up to -k, as let a support vector machine predict best in so "
-    "many folds, such as 5.",
-)  # fmt: skip
-_STABILITY = _size(
-    "--stability", type=int, metavar="NUMBER",
-    help="Select on so many halves of the samples too, such as 100, and print how often each "
-    "feature, or one that says the same, was selected.",
-)  # fmt: skip
-_OUT = "to a .csv, .tsv, .json, .parquet or .xlsx file"
-_CONFIG = (
-    _output(
-        "--config", type=_FILE, is_eager=True, expose_value=False, callback=load_config,
+OUT = "to a .csv, .tsv, .json, .parquet or .xlsx file"
+CONFIG = (
+    of_output(
+        "--config", type=FILE, is_eager=True, expose_value=False, callback=load_config,
         help="Take options from a .toml file; those given here win.",
     ),
-    _output(
-        "--save-config", type=_FILE,
+    of_output(
+        "--save-config", type=FILE,
         help="Write all options to a .toml file, for --config.",
     ),
 )  # fmt: skip
-_RESULT = (
-    _output(
-        "--out", type=_FILE,
-        help=f"Write the result {_OUT}; or, if FILE is an .h5ad, to an .h5ad file: a copy of FILE "
+RESULT = (
+    of_output(
+        "--out", type=FILE,
+        help=f"Write the result {OUT}; or, if FILE is an .h5ad, to an .h5ad file: a copy of FILE "
         "with the result in var and uns.",
     ),
-    _output(
-        "--plot", type=_FILE,
+    of_output(
+        "--plot", type=FILE,
         help="Draw weights, path and, for --method embedding, the functions of the features in a "
         ".png, .svg or .pdf file.",
     ),
-    _output(
-        "--report", "report_file", type=_FILE,
+    of_output(
+        "--report", "report_file", type=FILE,
         help="Write a page to an .html file that opens offline: a table to sort and filter, the "
         "shape of each dependence, the path and redundancy.",
     ),
-    *_PRINTED,
-)  # fmt: skip
-_SELECT = (*_WORK, _FDR, _CV, _STABILITY, *_RUNNING, _CHECKPOINT, *_RESULT, *_CONFIG)
-
-_COMPARE = (
-    *_TARGET,
-    *_FILES,
-    *_COLUMNS,
-    _COVARIATE,
-    _methods(
-        "-k", "--n-features", type=int, default=10, show_default=True,
-        help="Number of features that each method selects.",
-    ),
-    _methods(
-        "--methods", metavar="NAME,NAME",
-        help=f"Methods to compare: {', '.join(_METHODS)}.  [default: all]",
-    ),
-    _methods(
-        "--cv", type=int, metavar="FOLDS",
-        help="Select in so many folds too, such as 5, and print how well a support vector machine "
-        "predicts from the features of each method, and how stable its selection is.",
-    ),
-    _output(
-        "--out", type=_FILE,
-        help=f"Write a row for each method and feature {_OUT}; .json has all else too.",
-    ),
-    _output(
-        "--plot", type=_FILE, help="Draw the ranks of all methods in a .png, .svg or .pdf file."
-    ),
-    _output(
-        "--report", "report_file", type=_FILE,
-        help="Write a page to an .html file that opens offline: a table of features and methods "
-        "to sort and filter, and how much the methods agree.",
-    ),
-    *_PRINTED,
-    *_CONFIG,
-)  # fmt: skip
-_TEST = (
-    *(_TRANSFORM_OF_TEST if option is _TRANSFORM else option for option in _TARGET),
-    _MISSING_TARGET,
-    *_FILES,
-    *_COLUMNS,
-    _JOINT,
-    *_MISSING,
-    _tests(
-        "--mode", type=_choice("inference/results.py", "Mode"), default="fdr", show_default=True,
-        metavar="NAME",
-        help="What --level bounds: fdr, the false discovery rate (Benjamini-Hochberg); fdr_by, "
-        "the same under any dependence; fwe, the probability of any false discovery (Holm); "
-        "fwe_permutation, the same by permutations; fpr, the p-value; or n_features, a number, or "
-        "percentile, a share of the features.",
-    ),
-    _tests(
-        "--pairs", is_flag=True,
-        help="Test all pairs of features for what both say jointly beyond each alone.",
-    ),
-    _tests(
-        "--knockoffs", is_flag=True,
-        help="Find features by knockoffs: random copies that know nothing of the target compete "
-        "with them in HSIC Lasso. For numbers; --level is a false discovery rate.",
-    ),
-    _tests("--level", type=float, default=0.1, show_default=True, help="Level of --mode."),
-    _tests(
-        "--n-permutations", type=int,
-        help="Random orders of the target.  [default: 999 for --mode fwe_permutation, else 0]",
-    ),
-    _tests(
-        "--seed", type=int, default=0, show_default=True, help="Seed of these orders, or knockoffs."
-    ),
-    _KERNEL,
-    *_RUNNING,
-    _CHECKPOINT,
-    _output("--out", type=_FILE, help=f"Write the result {_OUT}."),
-    *_PRINTED,
-    *_CONFIG,
+    *PRINTED,
 )  # fmt: skip
 
 
-def _giving(options: tuple[Callable[[Any], Any], ...]) -> Callable[[_F], _F]:
+def giving(*options: Callable[[Any], Any]) -> Callable[[_F], _F]:
     """Return a decorator that gives a command all of the options."""
     return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-select_options, compare_options = _giving(_SELECT), _giving(_COMPARE)
-test_options = _giving(_TEST)
 #: Options of the commands that prepare or do part of the work, or give the result of it.
-work_options, run_options, output_options = _giving(_WORK), _giving(_RUNNING), _giving(_RESULT)
+work_options, run_options, output_options = giving(*WORK), giving(*RUNNING), giving(*RESULT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,16 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hsiclasso.cli import tables, terminal
-from hsiclasso.cli.build import (
-    files_read,
-    folds_of,
-    level_of,
-    make_selector,
-    read,
-    resources_of,
-)
+from hsiclasso.cli.build import files_read, make_selector, read, refuse, resources_of
 from hsiclasso.cli.commands import SectionedCommand, command_words
-from hsiclasso.cli.options import select_options
+from hsiclasso.cli.options import CHECKPOINT, CONFIG, RESULT, RUNNING, WORK, giving, of_size
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import named
 from hsiclasso.errors import InvalidInputError
@@ -48,10 +42,26 @@ Examples:
   hsiclasso select genes.tsv.gz --transpose --phenotype patients.csv -t status
 """
 
+_FDR = of_size(
+    "--fdr", type=float, metavar="LEVEL",
+    help="Select the features on which the target depends beyond chance, one of each cluster of "
+    "similar ones, with at most this expected share of false ones, such as 0.1; perhaps none.",
+)  # fmt: skip
+_CV = of_size(
+    "--cv", type=int, metavar="FOLDS",
+    help="Select as many features, up to -k, as let a support vector machine predict best in so "
+    "many folds, such as 5.",
+)  # fmt: skip
+_STABILITY = of_size(
+    "--stability", type=int, metavar="NUMBER",
+    help="Select on so many halves of the samples too, such as 100, and print how often each "
+    "feature, or one that says the same, was selected.",
+)  # fmt: skip
+
 
 @click.command(cls=SectionedCommand, no_args_is_help=True, epilog=_EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path))
-@select_options
+@giving(*WORK, _FDR, _CV, _STABILITY, *RUNNING, CHECKPOINT, *RESULT, *CONFIG)
 def select(
     file: Path, out: Path | None, plot: Path | None, report_file: Path | None, as_json: bool,
     quiet: bool, save_config: Path | None, **chosen: Any,
@@ -75,7 +85,7 @@ def select(
             f"--stability {number} must be an even number of half-samples, 4 or more: they come in "
             "pairs. 100 is usual."
         )
-    level, folds = level_of(chosen), folds_of(chosen)
+    level, folds = _level_of(chosen), _folds_of(chosen)
     asked = make_selector(chosen)
     with terminal.clean_warnings(), terminal.progress_bar(wanted=output.progress) as report:
         table = read(file, chosen, report)
@@ -185,3 +195,40 @@ def check_output(output: Output, file: Path, chosen: dict[str, Any]) -> None:
             "write .csv, .tsv or .json."
         )
     output.check(files_read(file, chosen), [".h5ad"] if is_h5ad else [])
+
+
+def _level_of(chosen: Mapping[str, Any]) -> float | None:
+    """Return the false discovery rate of ``--fdr``; None without it."""
+    level = chosen["fdr"]
+    if level is None:
+        return None
+    given = {
+        "-k": None if chosen["n_features"] == "auto" else chosen["n_features"],
+        "--alpha": chosen["alpha"],
+        "--n-groups": chosen["n_groups"],
+        "--groups": chosen["groups"],
+        "--weights": chosen["weights"],
+    }
+    refuse(given, "--fdr", "finds out how many features there are by tests that exchange samples")
+    if not 0 < level < 1:
+        raise InvalidInputError(
+            f"--fdr {level:g}, but a false discovery rate lies between 0 and 1, such as 0.1."
+        )
+    return float(level)
+
+
+def _folds_of(chosen: Mapping[str, Any]) -> int | None:
+    """Return the number of folds of ``--cv``; None without it."""
+    folds = chosen["cv"]
+    if folds is None:
+        return None
+    given = {
+        "-k auto": "auto" if chosen["n_features"] == "auto" else None,
+        "--alpha": chosen["alpha"],
+        "--n-groups": chosen["n_groups"],
+        "--fdr": chosen["fdr"],
+    }
+    refuse(given, "--cv", "finds out how many features predict best")
+    if folds < 2:
+        raise InvalidInputError(f"--cv {folds} must be at least 2 folds; 5 is usual.")
+    return int(folds)

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
-    from hsiclasso.inference import FoundFeatures, FoundPairs, KnockoffResult
+    from hsiclasso.inference import FoundFeatures, FoundPairs, KnockoffResult, PostSelectionResult
     from hsiclasso.selectors import SelectedFeature, SelectionResult
 
 __all__ = [
-    "VOTED", "feature_table", "found_table", "knockoff_table", "method_table", "names_within",
-    "vote_table",
+    "LISTED", "VOTED", "feature_table", "found_table", "knockoff_table", "method_table",
+    "names_within", "selected_table", "vote_table",
 ]  # fmt: skip
 
 #: Features less similar than this are hardly redundant: the table does not show them.
 _SIMILAR = 0.2
-#: Most features that the table of votes shows.
-VOTED = 15
+#: Most features that the table of tests shows, and that of votes.
+LISTED, VOTED = 50, 15
 #: Lines for the features of a method, and letters of one at least.
 _LINES, _NAMES = 2, 20
 
@@ -75,10 +75,10 @@ def _notes(result: SelectionResult, causal: Collection[str] | None) -> list[Colu
 
 
 def found_table(found: FoundFeatures | FoundPairs) -> Table | Text:
-    """Return the features that tests find as a table, or a line that says that there are none."""
+    """Return the first features that tests find as a table, or a line if there are none."""
     if not found.features:
         return plain(found.message)
-    features = found.features
+    features = found.features[:LISTED]
     columns = [
         numbers("rank", [str(feature.rank) for feature in features]),
         words("feature", [plain(feature.name) for feature in features], style="cyan"),
@@ -102,6 +102,22 @@ def knockoff_table(found: KnockoffResult) -> Table | Text:
         words("feature", [plain(row["name"]) for row in rows], style="cyan"),
         numbers("statistic", _aligned([row["statistic"] for row in rows]), 1),
         numbers("like its knockoff", [f"{row['similarity']:.2f}" for row in rows], 2),
+    ])  # fmt: skip
+
+
+def selected_table(found: PostSelectionResult) -> Table | Text:
+    """Return selected features with their tests as a table, or a line if there are none."""
+    features = found.features
+    if not features:
+        return plain(found.message)
+    return fitted_table([
+        numbers("rank", [str(rank) for rank in range(1, len(features) + 1)]),
+        words("feature", [plain(one.name) for one in features], style="cyan"),
+        numbers("estimate", [f"{one.estimate:.3g}" for one in features], 3),
+        numbers("s.e.", [f"{one.standard_error:.2g}" for one in features], 1),
+        numbers("p", [f"{one.p_value:.2e}" for one in features], 4),
+        numbers("from", [f"{one.low:.3g}" for one in features], 2),
+        numbers("to", [f"{one.high:.3g}" for one in features], 2),
     ])  # fmt: skip
 
 

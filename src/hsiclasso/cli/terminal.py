@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING
 import click
 
 from hsiclasso.cli.console import make_console, plain, show
-from hsiclasso.cli.tables import VOTED, names_within
+from hsiclasso.cli.tables import LISTED, VOTED, names_within
 from hsiclasso.cli.words import in_options
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from hsiclasso.baselines import Comparison
-    from hsiclasso.inference import FoundFeatures, FoundPairs, KnockoffResult, StabilityResult
+    from hsiclasso.inference import (
+        FoundFeatures,
+        FoundPairs,
+        KnockoffResult,
+        PostSelectionResult,
+        StabilityResult,
+    )
     from hsiclasso.selectors import SelectionResult
     from hsiclasso.selectors.summaries import SizeScores
 
@@ -30,6 +36,7 @@ __all__ = [
     "found_line",
     "knockoff_line",
     "left_out_lines",
+    "post_selection_line",
     "progress_bar",
     "summary_line",
     "validation_line",
@@ -112,6 +119,8 @@ def found_line(found: FoundFeatures | FoundPairs) -> Text:
     parts = [f"HSIC tests, target: {found.target}, {size}."]
     if found.features:  # otherwise the message stands in place of the table
         parts.append(found.message)
+    if len(found.features) > LISTED:
+        parts.append(f"The first {LISTED} are shown; --out and --json write all.")
     if found.n_dropped:
         few = "sample" if found.n_dropped == 1 else "samples"
         parts.append(f"{found.n_dropped:,} {few} without a target dropped.")
@@ -135,6 +144,12 @@ def knockoff_line(found: KnockoffResult) -> Text:
     """Return the size of the table, and what knockoffs found in a sentence."""
     size = f"{found.n_samples:,} samples x {len(found.names):,} features"
     return plain(f"HSIC Lasso with knockoffs, {size}. {found.message if found.selected else ''}")
+
+
+def post_selection_line(found: PostSelectionResult) -> Text:
+    """Return the halves of the samples, and what was tested in a sentence."""
+    parts = f"{found.n_first:,} samples prepare the selection, {found.n_second:,} select and test"
+    return plain(f"HSIC Lasso: {parts}. {found.message if found.features else ''}".rstrip())
 
 
 def comparison_line(comparison: Comparison) -> Text:

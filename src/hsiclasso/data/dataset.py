@@ -38,6 +38,16 @@ class Dataset:
     #: Sample weights, shape (n_samples,).
     weights: FloatArray | None = None
 
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the columns of the target, also those that a frame or a series has itself."""
+        if self.target:
+            return self.target
+        if hasattr(self.y, "columns"):
+            return tuple(map(str, self.y.columns))
+        name = getattr(self.y, "name", None)
+        return () if name is None else (str(name),)
+
 
 def assemble(where: str, source: Source, roles: Roles) -> Dataset:
     """Take the target and the weights out of a table.
@@ -70,7 +80,8 @@ def assemble(where: str, source: Source, roles: Roles) -> Dataset:
                 f"{name!r} is a feature of {where} and also describes its samples, and it is not "
                 "clear which of the two is meant: rename one."
             )
-    layout = lay_out(where, [*names, *(note for note in notes if note not in known)], roles)
+    described = replace(roles, elsewhere=(*roles.elsewhere, *notes))
+    layout = lay_out(where, [*names, *(note for note in notes if note not in known)], described)
     for name in sorted(roles.category - set(roles.others) - set(notes)):
         if source.kind(names.index(name)) not in ("category", "text"):
             raise InvalidInputError(

@@ -36,7 +36,7 @@ class Roles:
     id: str | None = None
     #: Names that other files give to the identifiers: look for such a column if `id` is None.
     join_by: tuple[str, ...] = ()
-    #: Names of what other files say about the samples.
+    #: Names of what describes the samples without being a feature, in other files or the table.
     elsewhere: tuple[str, ...] = ()
     #: What to do with features that have the same name.
     duplicates: Duplicates = "error"
@@ -176,10 +176,11 @@ def _refuse_target(
             "be wrong; use .csv if commas separate the columns, .tsv for tabs, or say what does "
             f"with {text_option('sep', ';')}."
         )
+    described = f", whose samples are described by {quoted(elsewhere)}" if elsewhere else ""
     raise InvalidInputError(
-        f"{target!r}, the target, is not a column of {file}"
-        f"{' or of a phenotype file' if elsewhere else ''}"
-        f"{did_you_mean(target, [*names, *elsewhere])}: give the name of one of its columns."
+        f"{target!r}, the target, is not a column of {file}{described}"
+        f"{did_you_mean(target, [*names, *elsewhere])}: give the name of one of "
+        f"{'these' if elsewhere else 'its'} columns."
     )
 
 

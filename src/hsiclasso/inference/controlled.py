@@ -331,7 +331,7 @@ def _found_only(candidates: Selection, control: ErrorControl) -> Selection:
     name = "Benjamini-Hochberg" if control.method == "bh" else "Benjamini-Yekutieli"
     count = f"{places.size} of {len(tests)} candidates" if places.size else "Nothing"
     message = (
-        f"{count} found at a false discovery rate of {control.level:g} among {control.n_tests} "
+        f"{count} found at a false discovery rate of {control.level:g} among {control.n_tests:,} "
         f"features ({name})."
     )
     solution = replace(found.result.solution, message=message, n_requested=None)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -68,6 +69,21 @@ class PostSelectionResult:
     n_second: int
     n_sets: int
 
+    #: Names of the values of a record.
+    columns: ClassVar[tuple[str, ...]] = tuple(field.name for field in fields(FeatureTest))
+
+    @property
+    def message(self) -> str:
+        """What was selected and tested, in a sentence."""
+        if not self.features:
+            return "Nothing selected on the second part of the samples."
+        k = len(self.features)
+        what = "dependence" if self.quantity == "hsic" else "coefficient beside the others"
+        return (
+            f"{k} feature{'s'[: k != 1]} selected from {len(self.screened)}, each tested for its "
+            f"{what}, given the selection; intervals have a confidence of {self.confidence:.3g}."
+        )
+
     @property
     def p_values(self) -> FloatArray:
         """P-values, smallest first."""
@@ -75,9 +91,16 @@ class PostSelectionResult:
 
     def to_frame(self) -> Any:
         """Return the features as a pandas DataFrame (needs the extra ``pandas``)."""
-        names = list(FeatureTest.__dataclass_fields__)
         rows = [asdict(feature) for feature in self.features]
-        return require("pandas", "pandas").DataFrame(rows, columns=names)
+        return require("pandas", "pandas").DataFrame(rows, columns=list(self.columns))
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Return a flat record for each feature; None stands for an infinite end."""
+        return list(self.to_dict()["features"])
+
+    def to_json(self, *, indent: int | None = 2) -> str:
+        """Return everything as a JSON document; null stands for an infinite end."""
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists and numbers; None stands for an infinite end."""

@@ -11,6 +11,7 @@ import numpy as np
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import as_dataset
 from hsiclasso.errors import InvalidInputError
+from hsiclasso.inference import HSICScan
 from hsiclasso.plots import drawing
 from hsiclasso.plots.drawing import INK, LINES, QUIET, SMALL, TEXT
 
@@ -33,12 +34,13 @@ def plot_manhattan(
 ) -> Axes:  # fmt: skip
     """Draw features along the chromosomes; those that were selected are large, and named.
 
-    The height is the relevance, or -log10 of the p-value if the selector has p-values.
+    The height is the relevance, or -log10 of the p-value if there are p-values.
 
     Parameters
     ----------
-    selected : estimator or SelectionResult
-        A fitted selector, for all features, or its ``result_``, for those that were selected.
+    selected : estimator, SelectionResult or HSICScan
+        A fitted selector, for all features; its ``result_``, for those that were selected; or the
+        tests of all features, of which those found at a false discovery rate of 0.1 are large.
     places : table or (chromosomes, positions), optional
         The table of the fit, if it knows the places of its columns: the path of a ``.bed`` file.
         Or two lists with one entry for each column: its chromosome and its position. Without
@@ -65,7 +67,11 @@ def plot_manhattan(
     ['1', '2', 'X']
     """
     result = getattr(selected, "result_", selected)
-    features = [one for one in result.features if not one.members]
+    p_values = getattr(selected, "p_values_", None)
+    if isinstance(result, HSICScan):
+        p_values, features = result.p_value, _found(selected, result, places)
+    else:
+        features = [one for one in result.features if not one.members]
     if places is None:
         features = [one for one in features if {"chromosome", "position"} <= one.info.keys()]
         if not features:
@@ -73,7 +79,6 @@ def plot_manhattan(
                 "no selected feature has a chromosome and a position: pass places, or select from "
                 "genotypes, such as a .bed file."
             )
-    p_values = getattr(selected, "p_values_", None)
     if places is None:
         every, chosen = _Places.of([one.info for one in features]), np.arange(len(features))
         heights = np.array([one.relevance for one in features])
@@ -81,7 +86,8 @@ def plot_manhattan(
             heights = _minus_log(p_values[[one.index for one in features]])
     else:
         every, chosen = _Places.read(places), np.array([one.index for one in features], np.int64)
-        heights = _relevance(selected, every.size) if p_values is None else _minus_log(p_values)
+        values = _relevance(selected) if p_values is None else _minus_log(p_values)
+        heights = _matching(values, every.size)
     ax = drawing.tidy_axes(ax, (10.0, 4.0), "chromosome")
     label = "relevance" if p_values is None else "-log10 of the p-value"
     ax.set_ylabel(label, fontsize=TEXT, color=INK)
@@ -169,7 +175,18 @@ def _order(name: str) -> tuple[int, str]:
     return (int(plain), "") if plain.isdigit() else (1000, plain)
 
 
-def _relevance(selected: Any, size: int) -> FloatArray:
+def _found(selected: Any, scan: HSICScan, places: Any) -> Sequence[Any]:
+    """Return what tests find: as a selector was asked to, or by default."""
+    if places is None:
+        raise InvalidInputError(
+            "places is None, but tests do not know where features lie: pass the table of the fit, "
+            "such as the path of a .bed file, or two lists, of chromosomes and of positions."
+        )
+    found = scan.found() if selected is scan else scan.found(selected.mode, selected.level)
+    return found.features
+
+
+def _relevance(selected: Any) -> FloatArray:
     """Return the relevance of all columns."""
     relevance = getattr(selected, "relevance_", None)
     if relevance is None:
@@ -177,12 +194,17 @@ def _relevance(selected: Any, size: int) -> FloatArray:
             "selected is a result, which has the relevance of the selected features only: pass the "
             "fitted selector."
         )
-    if relevance.size != size:
-        raise InvalidInputError(
-            f"places has {size} columns, but the selector was fitted to {relevance.size}: pass "
-            "those of the fit."
-        )
     return np.asarray(relevance)
+
+
+def _matching(values: FloatArray, size: int) -> FloatArray:
+    """Return the values of all columns; raise if places has another number of them."""
+    if values.size != size:
+        raise InvalidInputError(
+            f"places has {size} columns, but the selector was fitted to {values.size}: pass those "
+            "of the fit."
+        )
+    return values
 
 
 def _minus_log(p_values: FloatArray) -> FloatArray:

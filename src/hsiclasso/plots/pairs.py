@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hsiclasso._display import label_text
 from hsiclasso._types import BoolArray, FloatArray
-from hsiclasso.data import Source, as_source
+from hsiclasso.data import Dataset, as_dataset
 from hsiclasso.errors import InvalidInputError, require
 from hsiclasso.plots import drawing
 from hsiclasso.plots.drawing import INK, LINES, QUIET, SMALL
@@ -49,8 +50,8 @@ def plot_pair(
     ----------
     X : table of shape (n_samples, n_features)
         As in `HSICLasso.fit`.
-    y : array-like of shape (n_samples,)
-        Numbers or classes.
+    y : array-like of shape (n_samples,) or str
+        Numbers or classes, or the name of their column in X.
     pair : sequence of two str or int
         Names or indices of the columns, such as ``result_.features[0].columns``.
     target : str or Target, default="auto"
@@ -72,7 +73,7 @@ def plot_pair(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x1', 'x3')
     """
-    data = _Pair.read(as_source(X), y, pair, target)
+    data = _Pair.read(as_dataset(X, y), pair, target)
     if ax is None:
         ax = drawing.new_figure((5.2, 4.2)).add_subplot()
     if data.across.one_by_one and data.up.one_by_one:
@@ -98,17 +99,18 @@ class _Pair:
     name: str
 
     @classmethod
-    def read(cls, source: Source, y: Any, pair: Sequence[str | int], target: Any) -> _Pair:
+    def read(cls, data: Dataset, pair: Sequence[str | int], target: Any) -> _Pair:
         """Look columns and target up, and check them."""
+        source = data.source
         columns = ColumnFinder(source)("pair", pair)
         if len(set(columns.tolist())) != 2 or columns.size != 2:
             raise InvalidInputError(
                 f"pair={pair!r} must name two columns: that of an interaction of three or more "
                 "has no picture."
             )
-        prepared = as_target(target).prepare(y, source.n_samples)
-        data = prepared.data
-        if not isinstance(data, Values) or len(data.raw) != 1:
+        prepared = as_target(target).prepare(data.y, source.n_samples)
+        values = prepared.data
+        if not isinstance(values, Values) or len(values.raw) != 1:
             raise InvalidInputError(
                 "y must be one number or class per sample to be drawn over two features: pass one "
                 "output, or for survival the time."
@@ -118,17 +120,17 @@ class _Pair:
             block = block[:, prepared.rows]
         known = ~np.isnan(block).any(axis=0)
         sides, samples = [], []
-        for column, values in zip(columns.tolist(), block[:, known], strict=True):
+        for column, own in zip(columns.tolist(), block[:, known], strict=True):
             labels = source.categories(column)
             if labels is not None:
-                values = np.array([labels[int(code)] for code in values], dtype=object)
-            sides.append(_side(source.name(column), values))
-            samples.append(values)
-        classes = data.labels[0] if data.kernel.of_labels and data.labels else ()
-        names = tuple(str(label) for label in classes)
-        called = str(getattr(y, "name", None) or "y")
+                own = np.array([labels[int(code)] for code in own], dtype=object)
+            sides.append(_side(source.name(column), own))
+            samples.append(own)
+        classes = values.labels[0] if values.kernel.of_labels and values.labels else ()
+        names = tuple(map(label_text, classes))
+        called = (*data.target_names, "y")[0]
         both = (samples[0], samples[1])
-        return cls(sides[0], sides[1], both, data.raw[0][known], names, called)
+        return cls(sides[0], sides[1], both, values.raw[0][known], names, called)
 
     @property
     def colours(self) -> FloatArray:

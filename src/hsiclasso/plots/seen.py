@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hsiclasso._display import label_text
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.data import Source, as_dataset
 from hsiclasso.errors import InvalidInputError
@@ -113,8 +114,7 @@ def read_data(result: SelectionResult, X: Any, y: Any, target: Any = None) -> Se
     _check_same(result, data.source)
     kind, n = result.method.target, data.source.n_samples
     use = None if data.weights is None else data.weights > 0
-    names = tuple(target or data.target)
-    called = names or _names_of(data.y)
+    called = tuple(target or data.target_names or result.data.target)
     if kind not in TARGETS or kind in _WITHOUT:
         shown, rows = None, use
     else:
@@ -134,14 +134,6 @@ def _check_same(result: SelectionResult, source: Source) -> None:
             f"X has {source.n_samples} rows and {source.n_features} columns, but the features were "
             f"selected from {n} rows and {asked} columns: pass the table of the fit."
         )
-
-
-def _names_of(y: Any) -> tuple[str, ...]:
-    """Names that a frame or a series gives to its columns."""
-    if hasattr(y, "columns"):
-        return tuple(map(str, y.columns))
-    name = getattr(y, "name", None)
-    return () if name is None else (str(name),)
 
 
 def _level_names(y: Any, codes: tuple[str, ...]) -> tuple[str, ...]:
@@ -164,7 +156,7 @@ def _shown(data: Any, kind: str, names: Sequence[str]) -> Target | None:
     if kind == "labels":
         return Labels(data.raw, tuple(names))
     if data.labels and (kind == "classes" or len(data.labels[0]) <= MOST_GROUPS):
-        levels = tuple(_label(label) for label in data.labels[0])
+        levels = tuple(label_text(label) for label in data.labels[0])
         codes = data.raw[0]
         if kind == "ordinal":
             codes = np.searchsorted(data.labels[0], codes).astype(np.float64)
@@ -204,12 +196,7 @@ def _labels(source: Source, column: int) -> tuple[str, ...] | None:
     if source.kind(column) == "bool":
         return ("false", "true")
     labels = source.categories(column)
-    return None if labels is None else tuple(map(_label, labels))
-
-
-def _label(value: Any) -> str:
-    """Return a label as text; whole numbers without a point."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return None if labels is None else tuple(map(label_text, labels))
 
 
 def groups_of(column: Column, most: int = MOST_GROUPS) -> Groups | None:

@@ -169,7 +169,7 @@ def draw_result(
     result : SelectionResult
         ``selector.result_``.
     target : sequence of str, default=()
-        Names of the columns of the target, for the title.
+        Names of the columns of the target, for the title; by default those of the fit.
     source : path-like, default=""
         File from which features were selected, for the title.
 
@@ -210,7 +210,7 @@ def heading(
     Covariates are no features.
     """
     k, method, data = len(result.features), result.method, result.data
-    called = drawing.shorten(", ".join(target), 40)
+    called = drawing.shorten(", ".join(target or data.target), 40)
     kind = f"{called} ({method.target})" if called else method.target
     where = f", file: {drawing.shorten(Path(source).name, 40)}" if str(source) else ""
     has_pairs = any(feature.members for feature in result.features)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def plot_shapes(
     figure = drawing.new_figure((_PANEL[0] * across, _PANEL[1] * down + 0.4))
     panels = np.ravel(figure.subplots(down, across, squeeze=False))
     for ax, feature in zip(panels, drawn, strict=False):
-        _draw(ax, feature, seen, (X, y, result.method.target))
+        _draw(ax, feature, seen, (X, y, result.method.target, target or result.data.target))
     if not drawn:
         drawing.empty(panels[0])
     for ax in panels[max(len(drawn), 1) :]:
@@ -125,7 +126,7 @@ def plot_shape(
     seen = read_data(result, X, y, target)
     if ax is None:
         ax = drawing.new_figure((5.2, 4.2)).add_subplot()
-    return _draw(ax, chosen, seen, (X, y, result.method.target))
+    return _draw(ax, chosen, seen, (X, y, result.method.target, target or result.data.target))
 
 
 def _find(result: SelectionResult, feature: str | int) -> SelectedFeature:
@@ -145,14 +146,17 @@ def _find(result: SelectionResult, feature: str | int) -> SelectedFeature:
     return result.features[int(feature)]
 
 
-def _draw(ax: Axes, feature: SelectedFeature, seen: Seen, asked: tuple[Any, Any, str]) -> Axes:
+def _draw(
+    ax: Axes, feature: SelectedFeature, seen: Seen, asked: tuple[Any, Any, str, Sequence[str]]
+) -> Axes:
     """Draw one feature."""
     shape = shape_of(feature, seen)
     shown = shape.shown
     if isinstance(shown, Over):
-        X, y, kind = asked
+        X, y, kind, names = asked
         data = as_dataset(X, y)
-        plot_pair(data.source, data.y, feature.columns, target=_without_gaps(kind), ax=ax)
+        data = replace(data, target=tuple(names) or data.target)
+        plot_pair(data, None, feature.columns, target=_without_gaps(kind), ax=ax)
         return ax
     drawing.tidy(ax, "")
     if isinstance(shown, Scatter):

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from hsiclasso._display import label_text
 from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.dependence import Problem
 from hsiclasso.kernels import Delta, Factor
@@ -47,7 +48,7 @@ def with_classes(
     rows = _class_rows(data, inputs, target)
     if rows is None:
         return result
-    names = [str(label) for label in data.labels[0].tolist()]
+    names = [label_text(label) for label in data.labels[0].tolist()]
     parts = _energies(problem, selected, rows)
     total = parts.sum(axis=1, keepdims=True)
     shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)

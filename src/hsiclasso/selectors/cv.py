@@ -15,11 +15,11 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hsiclasso._checks import check_choice, check_jobs
 from hsiclasso._types import IntArray
-from hsiclasso.data import Source, as_dataset, as_source, check_finite, is_container
+from hsiclasso.data import Source, as_dataset, check_finite, is_container
 from hsiclasso.data.door import check_rows
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import (
@@ -37,7 +37,7 @@ from hsiclasso.selectors.downstream import (
     first_label,
     model_target,
 )
-from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso
+from hsiclasso.selectors.estimators import ColumnSelector, HSICLasso, values_of, with_target_names
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.prepare import prepare
 from hsiclasso.selectors.summaries import SizeScores
@@ -183,6 +183,7 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         gaps = as_missing(selector.missing) is not None
         check_finite(source, ignore=gaps)
         self._set_names(X, source)
+        X = self._columns_of_fit(X)  # a frame may have the target
         model, known = self.estimator, y
         is_usual = model is None
         if is_usual:
@@ -211,6 +212,8 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
         self.scores_ = replace(found, chosen=self.n_features_)
         usable = table if target.rows is None else table.rows(used)
         self._refit(selector, model, (table, y), (usable, entries_of(known, used)), params)
+        result = with_target_names(self.selector_.result_, data.target_names)
+        self.selector_.result_ = result
         return self
 
     def _refit(
@@ -256,23 +259,19 @@ class HSICLassoCV(MetaEstimatorMixin, ColumnSelector):  # type: ignore[misc]
 
     @available_if(_predicts("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any) -> float:
-        """Score the downstream estimator on the selected features."""
+        """Score the downstream estimator on the selected features; y may be a column's name."""
         columns = self._selected_columns(X)
         scorer = check_scoring(self.estimator_, scoring=self.scoring)
-        return float(scorer(self.estimator_, columns, y))
+        return float(scorer(self.estimator_, columns, values_of(X, y)))
 
     def _selected_columns(self, X: Any) -> Any:
         check_is_fitted(self)
-        source = as_source(X, min_samples=1)
-        if is_container(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-        elif source.n_features != self.n_features_in_:
-            raise InvalidInputError(
-                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        source = self._source(X)
         check_finite(source, ignore=as_missing(self.selector_.missing) is not None)
-        table = ModelTable(source, self._labels) if self._is_encoded else ModelTable(X)
+        if self._is_encoded:
+            table = ModelTable(source, self._labels)
+        else:
+            table = ModelTable(self._columns_of_fit(X))
         return table.columns(np.sort(self.selected_))
 
     def __sklearn_tags__(self) -> Any:

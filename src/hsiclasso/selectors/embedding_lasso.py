@@ -9,16 +9,14 @@ import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from hsiclasso._types import FloatArray
-from hsiclasso.data import Source, as_source, check_finite, is_container
-from hsiclasso.data.subset import ColumnSubset
+from hsiclasso.data import check_finite, is_container
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.kernels import Embedding
-from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.embedding import FittedFunctions
-from hsiclasso.selectors.estimators import Columns, LassoSelector
+from hsiclasso.selectors.estimators import Columns, LassoSelector, values_of
 from hsiclasso.selectors.missing import as_missing
 from hsiclasso.selectors.pipeline import Selection
 from hsiclasso.selectors.resources import Resources
@@ -266,10 +264,24 @@ class EmbeddingLasso(LassoSelector):
 
     @available_if(_predicts(*_PREDICTED))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy for classes, labels and levels, and R^2 for numbers."""
+        """Return the accuracy for classes, labels and levels, and R^2 for numbers.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As in `fit`, with all columns.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            The true values, or the name of their column in X.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+        """
         by_label = self._fitted.target.name in (*_BY_CLASS, "ordinal")
         measure = accuracy_score if by_label else r2_score
-        truth, found = np.asarray(y), self.predict(X)
+        truth, found = np.asarray(values_of(X, y)), self.predict(X)
         if by_label and truth.dtype == object:  # labels of any kind
             truth = truth.astype(found.dtype)
         return float(measure(truth, found, sample_weight=sample_weight))
@@ -282,25 +294,10 @@ class EmbeddingLasso(LassoSelector):
                 "predict: covariates were removed from the target, and what is left of it cannot "
                 "be compared with y: fit without covariates, or give them as features to keep."
             )
-        ignore = as_missing(self.missing) is not None
-        return self._fitted.model(self._source(X), ignore_missing=ignore)
-
-    def _source(self, X: Any) -> Source:
-        """Return a table with the columns of the fit, in their order."""
-        source = as_source(X, min_samples=1)
+        ignore, source = as_missing(self.missing) is not None, self._source(X)
         if is_container(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            check_finite(source, ignore=as_missing(self.missing) is not None)
-            return source
-        if source.named and hasattr(self, "feature_names_in_"):
-            names = self.feature_names_in_.tolist()
-            return ColumnSubset(source, ColumnFinder(source)("X", names))
-        if source.n_features != self.n_features_in_:
-            raise InvalidInputError(
-                f"X has {source.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        return source
+            check_finite(source, ignore=ignore)
+        return self._fitted.model(source, ignore_missing=ignore)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from inspect import Signature, signature
 from typing import Any, Literal, Self
@@ -16,6 +17,7 @@ from hsiclasso._checks import check_whole
 from hsiclasso._types import BoolArray, IntArray
 from hsiclasso.data import Source, as_dataset, as_source, is_anndata, is_container
 from hsiclasso.data.door import check_rows
+from hsiclasso.data.subset import ColumnSubset
 from hsiclasso.dependence import Progress
 from hsiclasso.errors import InvalidInputError
 from hsiclasso.selectors.auto import inference, is_auto
@@ -23,6 +25,7 @@ from hsiclasso.selectors.callbacks import CallbackSupport, Followed
 from hsiclasso.selectors.columns import ColumnFinder
 from hsiclasso.selectors.pipeline import Selection, select
 from hsiclasso.selectors.resources import Resources
+from hsiclasso.selectors.result import SelectionResult
 
 __all__ = ["ColumnSelector", "HSICLasso", "LassoSelector", "NOCCOLasso"]
 
@@ -35,6 +38,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     selected_: IntArray
     n_features_in_: int
+    #: Whether frames are looked up by name: that of the fit had the target too, or it was a file.
+    _by_name = False
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self, "selected_")
@@ -49,7 +54,8 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : table of shape (n_samples, n_features)
             Of a file or an array that is not in memory, only the selected columns are read. In a
-            table with names of its own they are found by name. Of an AnnData, the part with the
+            table with names of its own they are found by name; in a frame, too, if `fit` took the
+            target by name, so that it may be passed whole. Of an AnnData, the part with the
             selected genes is returned.
 
         Returns
@@ -57,22 +63,44 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table of shape (n_samples, n_selected)
         """
         if is_container(X):
-            return super().transform(X)
-        columns = np.flatnonzero(self._get_support_mask())
+            return super().transform(self._columns_of_fit(X))
         source = as_source(X, min_samples=1)
+        columns = self._places(source, np.flatnonzero(self._get_support_mask()))
+        return X[:, columns] if is_anndata(X) else source.read(columns)
+
+    def _columns_of_fit(self, X: Any) -> Any:
+        """Return a frame without columns that were not features, if `fit` found these by name."""
+        names = getattr(self, "feature_names_in_", np.zeros(0, dtype=object)).tolist()
+        found = self._by_name and set(names) <= set(getattr(X, "columns", ()))
+        return X[names] if names and found else X
+
+    def _source(self, X: Any) -> Source:
+        """Return a table with the columns of the fit, in their order."""
+        check_is_fitted(self)
+        if is_container(X):
+            X = self._columns_of_fit(X)
+            source = as_source(X, min_samples=1)
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return source
+        source = as_source(X, min_samples=1)
+        return ColumnSubset(source, self._places(source, np.arange(self.n_features_in_)))
+
+    def _places(self, source: Source, columns: IntArray) -> IntArray:
+        """Return where columns of the fit are in another table: by name, if it has names."""
         if source.named and hasattr(self, "feature_names_in_"):
-            columns = ColumnFinder(source)("X", self.feature_names_in_[columns].tolist())
-        elif source.n_features != self.n_features_in_:
+            return ColumnFinder(source)("X", self.feature_names_in_[columns].tolist())
+        if source.n_features != self.n_features_in_:
             raise InvalidInputError(
                 f"X has {source.n_features} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return X[:, columns] if is_anndata(X) else source.read(columns)
+        return columns
 
     def _set_names(self, X: Any, source: Source) -> None:
         """Set the number of features, and their names if they have any."""
         n_columns = getattr(X, "shape", (0, source.n_features))[1:]  # a frame may have the target
-        if is_container(X) and n_columns == (source.n_features,):
+        self._by_name = not (is_container(X) and n_columns == (source.n_features,))
+        if not self._by_name:
             validate_data(self, X, skip_check_array=True)
             return
         self.n_features_in_ = source.n_features
@@ -80,6 +108,16 @@ class ColumnSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if source.named:
             names = [source.name(j) for j in range(source.n_features)]
             self.feature_names_in_ = np.array(names, dtype=object)
+
+
+def values_of(X: Any, y: Any) -> Any:
+    """Return a target, looked up in a table if it is given by name."""
+    return as_dataset(X, y).y if isinstance(y, str) else y
+
+
+def with_target_names(result: SelectionResult, names: tuple[str, ...]) -> SelectionResult:
+    """Return a result that knows what the target is called."""
+    return replace(result, data=replace(result.data, target=names))
 
 
 class LassoSelector(CallbackSupport, ColumnSelector):  # type: ignore[misc]
@@ -134,7 +172,8 @@ class LassoSelector(CallbackSupport, ColumnSelector):  # type: ignore[misc]
                 covariates=covariates,
                 progress=followed,
             )
-        self._keep(selection)
+        result = with_target_names(selection.result, data.target_names)
+        self._keep(replace(selection, result=result))
         return self
 
     def _keep(self, selection: Selection) -> None:

@@ -67,6 +67,8 @@ class DataSummary:
         Names of features that do not vary and were left out.
     few_observed : tuple of str
         Names of features that are missing on too many samples and were left out.
+    target : tuple of str
+        Names of the columns of the target, if they are known.
     """
 
     n_samples: int
@@ -75,6 +77,7 @@ class DataSummary:
     n_dropped: int = 0
     constant: tuple[str, ...] = ()
     few_observed: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
