@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import Lasso, MultiTaskLasso
 
-from hsiclasso.solvers import Penalty, Status, Stop
+from hsiclasso.solvers import Penalty, Status, Stop, additive
 from hsiclasso.solvers._additive_loops import descend_functions
 from hsiclasso.solvers.additive import solve_additive
 from tests.oracles import additive_objective
@@ -168,6 +168,31 @@ def test_few_passes_serve_many_features():
     assert solution.features.size >= 10
     assert given_.passes <= 5
     assert solution.path.certificate.n_candidates < 300
+    assert solution.path.certificate.duality_gap <= 1e-8
+
+
+@pytest.mark.parametrize("number", [8, 12])
+def test_near_copies_that_leave_at_full_precision(number, monkeypatch):
+    """A penalty may seem to have enough features until it is solved precisely: the path goes on."""
+    rng, made = np.random.default_rng(0), problem(0, n=60, d=15, causal=5)
+    rows = []
+    for row in made.rows:
+        for _ in range(4):
+            _, sizes, v = np.linalg.svd(row + 0.0025 * rng.standard_normal(row.shape), False)
+            rows.append(np.minimum(sizes, 0.97)[:, None] * v)
+    near = Explicit(made.target, rows)
+    finish, tried = additive._Follower.finish, []
+
+    def finish_once(self, alpha):
+        assert alpha not in tried
+        tried.append(alpha)
+        return finish(self, alpha)
+
+    monkeypatch.setattr(additive, "_GAP_BEFORE", 0.05)
+    monkeypatch.setattr(additive._Follower, "finish", finish_once)
+    solution = solve_additive(near, Penalty.lasso(60), Stop(max_features=number), spare=(5, 0.03))
+    assert len(tried) > 1
+    assert solution.features.size >= number
     assert solution.path.certificate.duality_gap <= 1e-8
 
 

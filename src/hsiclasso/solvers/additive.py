@@ -119,7 +119,7 @@ def solve_additive(
         alpha = max(alpha, asked)
         points = [follower.point(alpha)]
         return follower.solution(points, status, follower.certify(alpha))
-    reached, passed, step = None, alpha, _STEP
+    reached, passed, step, settled = None, alpha, _STEP, False
     while reached is None and alpha > least:
         step = _STEP if points[-1].joined else max(_LARGE_STEP, step * _STEP)
         alpha = max(least, step * alpha)
@@ -128,14 +128,15 @@ def solve_additive(
             follower.look_for_candidates(alpha)
             passed = alpha
         reached = follower.reached()
-        if reached is not None:
-            alpha = follower.settle(alpha, top=points[0].alpha)
+        if reached is not None and not settled:
+            alpha, settled = follower.settle(alpha, top=points[0].alpha), True
             points = [point for point in points if point.alpha > alpha]
         points.append(follower.point(alpha, points[-1:]))
         if report is not None:
             report(points[-1].indices.size)
         if reached is not None or alpha <= least:
-            # other features may have to join: only then is it certain that enough did
+            # other features may have to join, or leave: only then is it certain that enough did;
+            # if not, the path goes on, and the same penalty is not tried again
             certificate = follower.finish(alpha)
             points[-1] = follower.point(alpha, points[-2:-1])
             reached = follower.reached()
