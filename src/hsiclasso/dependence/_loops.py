@@ -5,9 +5,19 @@ from __future__ import annotations
 import math
 
 from hsiclasso._compile import compiled
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["shrunk_energies"]
+__all__ = ["add_by_class", "shrunk_energies"]
+
+
+@compiled
+def add_by_class(phi: FloatArray, codes: IntArray, sums: FloatArray) -> None:
+    """Add rows (c, N, s) to the sums (c, N, classes) of the classes of their samples (s,)."""
+    for c in range(phi.shape[0]):
+        for row in range(phi.shape[1]):
+            values, out = phi[c, row], sums[c, row]
+            for i in range(codes.size):
+                out[codes[i]] += values[i]
 
 
 @compiled
