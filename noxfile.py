@@ -17,7 +17,7 @@ MINIMUM = ("numpy==1.26.*", "scipy==1.12.*", "scikit-learn==1.6.*", "numba==0.60
 #: The same of the extras, but for anndata, which cannot write Zarr 3 with the others.
 EXTRAS = (
     "pandas==2.2.*", "polars==1.0.*", "pyarrow==16.*", "openpyxl==3.1.*", "h5py==3.10.*",
-    "zarr==3.0.*", "zstandard==0.20.*", "bed-reader==1.0.*", "matplotlib==3.8.*", "click==8.2.*",
+    "zarr==3.1.*", "zstandard==0.20.*", "bed-reader==1.0.*", "matplotlib==3.8.*", "click==8.2.*",
     "rich==13.*", "dask[array,dataframe,distributed]==2025.3.*",
 )  # fmt: skip
 #: Stations of the package that are tested with them.

@@ -210,7 +210,7 @@ def test_classes_and_graphs_have_fingerprints(tmp_path, rng):
     from scipy import sparse
 
     X = rng.standard_normal((40, 10))
-    links = sparse.random_array((40, 40), density=0.1, rng=rng)
+    links = sparse.random_array((40, 40), density=0.1, random_state=rng)
     links = links + links.T
     targets = {"labels": np.where(X[:, 0] > 0, "a", "b"), "graph": links}
     for name, y in targets.items():
