@@ -13,7 +13,15 @@ nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 
 #: Oldest versions that pyproject.toml allows.
-MINIMUM = ("numpy==1.26.*", "scipy==1.11.*", "scikit-learn==1.6.*", "numba==0.60.*")
+MINIMUM = ("numpy==1.26.*", "scipy==1.12.*", "scikit-learn==1.6.*", "numba==0.60.*")
+#: The same of the extras, but for anndata, which cannot write Zarr 3 with the others.
+EXTRAS = (
+    "pandas==2.2.*", "polars==1.0.*", "pyarrow==16.*", "openpyxl==3.1.*", "h5py==3.10.*",
+    "zarr==3.1.*", "zstandard==0.20.*", "bed-reader==1.0.*", "matplotlib==3.8.*", "click==8.2.*",
+    "rich==13.*", "dask[array,dataframe,distributed]==2025.3.*",
+)  # fmt: skip
+#: Stations of the package that are tested with them.
+STATIONS = ("data", "kernels", "targets", "dependence", "solvers", "selectors")
 
 
 @nox.session(python=["3.11", "3.12", "3.13", "3.14"])
@@ -25,11 +33,14 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11", default=False)
 def minimum(session: nox.Session) -> None:
-    """Test with the oldest versions of the core's dependencies."""
-    session.install(
-        "-e", ".[cli]", *MINIMUM, "pytest>=8", "pytest-xdist", "hypothesis", "pandas>=2.1"
-    )
-    session.run("pytest", "-n", "auto", "tests/selectors", "tests/solvers", "tests/kernels")
+    """Test with the oldest versions of the dependencies."""
+    tools = ("pytest==8.*", "pytest-xdist", "hypothesis", "clarabel==0.9.*")
+    session.install("-e", ".", *MINIMUM, *EXTRAS, *tools)
+    session.run(
+        "pytest", "-n", "auto", *(f"tests/{station}" for station in STATIONS),
+        # scikit-learn 1.6 fails itself where tags say that features may be categories
+        "-k", "not check_positive_only_tag_during_fit",
+    )  # fmt: skip
 
 
 @nox.session(python="3.11", default=False)

@@ -207,10 +207,8 @@ def _look(writer: Writer, folder: Path, valid: Path, kind: str, expected: str) -
         except Exception as error:
             wrong.append(f"{made} cannot be read ({error})")
     known = {*(file.name for file in valid.iterdir()), *writer.made}
-    left = [file.name for file in folder.iterdir() if file.name not in known]
-    left += [file.name for file in folder.rglob("*.part")]
-    if left and kind != "kill":
-        wrong.append(f"{', '.join(left)} is left")
+    if kind != "kill":  # a process that is killed cannot clean up
+        wrong += _left(folder, known)
     for file in valid.iterdir():
         if file.is_file() and file.read_bytes() != (folder / file.name).read_bytes():
             wrong.append(f"{file.name} has changed")
@@ -219,7 +217,14 @@ def _look(writer: Writer, folder: Path, valid: Path, kind: str, expected: str) -
             wrong.append("the result of another run differs")
     except Exception as error:
         wrong.append(f"another run fails ({error})")
-    return wrong
+    return wrong + _left(folder, known)
+
+
+def _left(folder: Path, known: set[str]) -> list[str]:
+    """Return what is in a folder that nobody asked for."""
+    names = [file.name for file in folder.iterdir() if file.name not in known]
+    names += [file.name for file in folder.rglob("*.part")]
+    return [f"{', '.join(names)} is left"] if names else []
 
 
 def run(writers: list[str], kinds: tuple[str, ...]) -> dict[str, Any]:

@@ -64,9 +64,9 @@ def _faults() -> Iterator[str]:
     yield (
         f"{total:,} runs: the n-th call that opens, renames, removes or makes a file fails, or the "
         "process ends there as by kill -9, for all n; and no file may grow beyond so many bytes. "
-        "Afterwards every file must be as it was or complete, nothing else may be left, the error "
-        f"must be one line, and the same command must give the same result: {len(wrong)} times it "
-        "was not so."
+        "Afterwards every file must be as it was or complete, nothing else may be left (after kill "
+        "-9: once the command is given again), the error must be one line, and the same command "
+        f"must give the same result: {len(wrong)} times it was not so."
     )
     kinds = [*dict.fromkeys(key.split(": ")[0] for answers in counts.values() for key in answers)]
     yield from table(

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from hsiclasso import InvalidInputError, Resources, StabilitySelection
 from hsiclasso.dependence import budget
+from hsiclasso.inference.picks import load_picks
 
 #: Rows and columns of the table.
 N, D = 60, 12
@@ -108,6 +110,20 @@ def _picks(folder: Path) -> str:
     return json.dumps(json.loads(printed), sort_keys=True)
 
 
+def _halves(folder: Path) -> str:
+    """Stability selection keeps what each half-sample selected."""
+    from sklearn.feature_selection import SelectKBest
+
+    rows = np.loadtxt(folder / "t.csv", delimiter=",", skiprows=1)
+    kept = Resources(checkpoint=folder / "halves")
+    stable = StabilitySelection(SelectKBest(k=2), n_pairs=3, random_state=0, resources=kept)
+    try:
+        stable.fit(rows[:, :-1], rows[:, -1] > 0)
+    except (InvalidInputError, OSError) as error:
+        raise RefusedError(f"Error: {error}") from error  # as the shell does
+    return json.dumps(stable.frequencies_.tolist())
+
+
 def _ends(*ends: bytes) -> Callable[[Path], bool]:
     return lambda file: file.read_bytes().rstrip().endswith(ends)
 
@@ -138,6 +154,8 @@ def _chunks(folder: Path) -> bool:
                 _ = [arrays[name] for name in arrays.files]
         elif file.suffix == ".json":
             json.loads(file.read_text(encoding="utf-8"))
+        elif file.suffix == ".txt":
+            load_picks(file)
     return True
 
 
@@ -153,6 +171,7 @@ WRITERS = {
     "compare": Writer(_compare, ("votes.csv",), _is_text(7)),
     "checkpoint": Writer(_select("--checkpoint", "kept"), ("kept",), _chunks),
     "tests": Writer(_picks, ("tests",), _chunks),
+    "halves": Writer(_halves, ("halves",), _chunks),
     "parts": Writer(_parts, ("work",), _chunks),
 }
 

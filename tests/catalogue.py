@@ -518,7 +518,9 @@ def _object(X: Any, y: Any = None, **params: Any) -> Callable[[Path], Given]:
 
 def _sparse(form: str, index: int) -> Callable[[], Any]:
     def make() -> Any:
-        made = sparse.random_array((N, 3), density=0.5, rng=np.random.default_rng(0)).asformat(form)
+        made = sparse.random_array(
+            (N, 3), density=0.5, random_state=np.random.default_rng(0)
+        ).asformat(form)
         (made.row if form == "coo" else made.indices)[2] = index
         return made
 

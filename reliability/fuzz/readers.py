@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.feature_selection import SelectKBest
 
-from hsiclasso import HSICLasso, Resources, TextFormat, read_table
+from hsiclasso import HSICLasso, Resources, StabilitySelection, TextFormat, read_table
 from hsiclasso.data.groups import read_groups
 from hsiclasso.data.matrices import read_matrix
 from hsiclasso.data.vectors import read_target
@@ -162,6 +163,22 @@ def _checkpoint() -> Reader:
     return Reader(make, read)
 
 
+def _picks() -> Reader:
+    """What finished half-samples selected: nothing else may be read in its place."""
+    X, y = _numbers()
+
+    def found(folder: Path) -> Any:
+        stable = StabilitySelection(
+            SelectKBest(k=2), n_pairs=2, random_state=0, resources=Resources(checkpoint=folder)
+        )
+        return stable.fit(X, y > np.median(y)).frequencies_.tolist()
+
+    def read(folder: Path) -> None:
+        assert found(folder) == found(folder.parent / "valid"), "the result is another"
+
+    return Reader(lambda folder: found(folder) and None, read)
+
+
 def _parts() -> Reader:
     """A job in parts, through the shell: its description and its chunks are damaged."""
     from click.testing import CliRunner
@@ -244,4 +261,5 @@ READERS: dict[str, Reader] = {
     "groups": _groups(),
     "checkpoint": _checkpoint(),
     "parts": _parts(),
+    "picks": _picks(),
 }  # fmt: skip

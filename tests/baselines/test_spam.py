@@ -326,7 +326,9 @@ def test_tables_of_other_sorts(data1):
     assert named.result_.names == tuple(f"g{j}" for j in plain.selected_)
     assert named.get_feature_names_out().tolist() == [f"g{j}" for j in sorted(plain.selected_)]
     assert named.transform(frame).shape == (120, 4)
-    thin = sparse.random_array((120, 30), density=0.2, rng=np.random.default_rng(0), format="csc")
+    thin = sparse.random_array(
+        (120, 30), density=0.2, random_state=np.random.default_rng(0), format="csc"
+    )
     dense = SpAM(4).fit(thin.toarray(), y)
     assert SpAM(4).fit(thin, y).selected_.tolist() == dense.selected_.tolist()
 

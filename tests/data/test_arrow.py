@@ -248,7 +248,9 @@ def test_a_query_is_never_collected_whole(rng):
 
 
 def test_identity_of_a_query_changes_with_its_file(tmp_path, rng):
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip(
+        "polars", "1.39", reason="older ones never serialise a query twice alike"
+    )
     file = tmp_path / "t.parquet"
     found = []
     for _ in range(2):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hsiclasso.data import atomic
+from hsiclasso.data import temporary
 from hsiclasso.data.atomic import check_writable, replacing, write_atomically
 from hsiclasso.errors import InvalidInputError
 
@@ -156,8 +156,9 @@ def test_a_link_to_a_file_that_does_not_exist_yet(tmp_path):
 def test_a_link_planted_for_the_part_is_not_followed(tmp_path, monkeypatch):
     victim, file = tmp_path / "victim", tmp_path / "a.csv"
     victim.write_text("precious")
-    monkeypatch.setattr(atomic.secrets, "token_hex", lambda size: "known")
-    (tmp_path / ".hsiclasso-known.part").symlink_to(victim)
+    monkeypatch.setattr(temporary.secrets, "token_hex", lambda size: "known")
+    name = f".hsiclasso-{temporary._system()}-{os.getpid()}-known.part"
+    (tmp_path / name).symlink_to(victim)
     with pytest.raises(FileExistsError):
         write_atomically(file, "text")
     assert victim.read_text() == "precious"

@@ -36,7 +36,7 @@ def write(path, matrix, form, **options):
 
 
 def table(rng, shape=(90, 23), dtype="float32", density=0.2):
-    made = sparse.random_array(shape, density=density, rng=rng, format="csr")
+    made = sparse.random_array(shape, density=density, random_state=rng, format="csr")
     return (made * 100).astype(dtype)
 
 

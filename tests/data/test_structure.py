@@ -18,7 +18,9 @@ FORMATS = ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")
 
 
 def matrix(form, shape=(N, D)):
-    return sparse.random_array(shape, density=0.4, rng=np.random.default_rng(0)).asformat(form)
+    return sparse.random_array(shape, density=0.4, random_state=np.random.default_rng(0)).asformat(
+        form
+    )
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -158,7 +158,7 @@ def test_a_full_disk_keeps_what_is_finished(data, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "write_atomically", fill_up)
-        with pytest.raises(InvalidInputError, match=r"No space left.*chunks before are safe"):
+        with pytest.raises(InvalidInputError, match=r"No space left.*finished before is safe"):
             selector(tmp_path).fit(X, y)
     assert sorted((tmp_path / "relevance").iterdir()) == written
     assert_same(selector(tmp_path).fit(X, y), HSICLasso(5).fit(X, y))
@@ -210,7 +210,7 @@ def test_classes_and_graphs_have_fingerprints(tmp_path, rng):
     from scipy import sparse
 
     X = rng.standard_normal((40, 10))
-    links = sparse.random_array((40, 40), density=0.1, rng=rng)
+    links = sparse.random_array((40, 40), density=0.1, random_state=rng)
     links = links + links.T
     targets = {"labels": np.where(X[:, 0] > 0, "a", "b"), "graph": links}
     for name, y in targets.items():

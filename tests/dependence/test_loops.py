@@ -16,7 +16,7 @@ from hsiclasso.dependence._level_loops import (
     sum_three_levels,
     transpose,
 )
-from hsiclasso.dependence._loops import shrunk_energies
+from hsiclasso.dependence._loops import add_by_class, shrunk_energies
 from hsiclasso.dependence._packed_loops import multiply_packed, pack
 from hsiclasso.kernels.grid import weights_of_nodes
 from tests import oracles
@@ -224,3 +224,17 @@ def test_magnitude_of_the_terms_of_weights():
     coefficients = np.linalg.solve(np.vander(away), weights_of_nodes(away + 0.5))
     terms = np.abs(coefficients) * np.array([0.125, 0.25, 0.5, 1.0])[:, None]
     assert terms.sum() == pytest.approx(MAGNITUDE)
+
+
+@given(
+    c=st.integers(0, 3), size=st.integers(0, 5), n=st.integers(0, 40), n_classes=st.integers(1, 9),
+    seed=st.integers(0, 1000),
+)  # fmt: skip
+def test_sums_by_class(c, size, n, n_classes, seed):
+    rng = np.random.default_rng(seed)
+    phi, codes = rng.standard_normal((c, size, n)), rng.integers(0, n_classes, n)
+    before = rng.standard_normal((c, size, n_classes))
+    sums = before.copy()
+    add_by_class(phi, codes, sums)
+    indicators = np.equal.outer(codes, np.arange(n_classes)).astype(float)
+    np.testing.assert_allclose(sums, before + phi @ indicators, rtol=0, atol=1e-12)

@@ -120,6 +120,22 @@ def test_a_full_cache_changes_nothing(table, monkeypatch):
     np.testing.assert_allclose(redundancy(problem), whole, rtol=1e-12)
 
 
+def test_columns_of_few_samples_count_as_objects(rng, monkeypatch):
+    """Three numbers are 24 bytes, and the objects that hold them many times that."""
+    monkeypatch.setattr(products, "_COLUMN_BYTES", 10 * (24 + products._COLUMN_OBJECT))
+    columns = ScaledColumns(make_features(rng.standard_normal((3, 40))))
+    made = columns(np.arange(40))
+    assert len(made) == 40
+    assert list(columns._known) == [*range(30, 40)]
+    assert columns(np.array([35]))[0] is made[35]
+
+
+def test_blocks_of_few_samples_are_not_wide(rng):
+    """What is counted for each column takes more memory than three samples."""
+    work = find(make_features(rng.standard_normal((3, 30_000))), rng.standard_normal(3))._pass
+    assert max(part.stop - part.start for part in work.blocks()) <= 4096 == work.width
+
+
 def test_factors_are_made_once(rng):
     made = FactorProducts(ScaledColumns(make_features(rng.standard_normal((30, 4)))), HSIC(), 1)
     free = made._free_bytes

@@ -237,6 +237,54 @@ def test_an_interrupted_fit_continues(tmp_path, monkeypatch):
     assert len(fits) == 4 + 7 + 20
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:-2],  # as if fewer were selected
+        lambda content: content + b" 7",
+        lambda content: content.replace(b" ", b"  "),
+        lambda content: content.split()[0] + b" 99999",
+        lambda content: b"\x93NUMPY\x01\x00\xff",
+        lambda content: b"3 5 7",
+        lambda content: b"x " + b"9" * 400,
+    ],
+)
+def test_what_is_kept_must_be_what_was_written(tmp_path, damage):
+    X, y, _ = make_data1(60, 12, random_state=0)
+    model = StabilitySelection(
+        SelectKBest(k=3), n_pairs=2, threshold=0.6, random_state=0,
+        resources=Resources(checkpoint=tmp_path),
+    )  # fmt: skip
+    expected = clone(model).fit(X, y > 0).frequencies_
+    (folder,) = tmp_path.iterdir()
+    first, second, *_ = sorted(folder.iterdir())
+    valid = first.read_bytes()
+    first.write_bytes(damage(valid))
+    words = rf"{first.name} cannot be used \(it is not what was .*half-sample selected; delete it"
+    with pytest.raises(InvalidInputError, match=words):
+        clone(model).fit(X, y > 0)
+    first.write_bytes(second.read_bytes())  # of another half
+    with pytest.raises(InvalidInputError, match=words):
+        clone(model).fit(X, y > 0)
+    first.unlink()
+    np.testing.assert_array_equal(clone(model).fit(X, y > 0).frequencies_, expected)
+    assert first.read_bytes() == valid
+
+
+def test_a_folder_in_the_place_of_what_is_kept(tmp_path):
+    X, y, _ = make_data1(60, 12, random_state=0)
+    model = StabilitySelection(
+        SelectKBest(k=3), n_pairs=2, threshold=0.6, random_state=0,
+        resources=Resources(checkpoint=tmp_path),
+    ).fit(X, y > 0)  # fmt: skip
+    file = min(tmp_path.rglob("*.txt"))
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(InvalidInputError, match=r"\.txt cannot be used \(.*delete it"):
+        clone(model).fit(X, y > 0)
+
+
 def test_progress_is_told():
     X, y, _ = make_data1(60, 30, random_state=0)
     for selector, stages in ((HSICLasso(4), {"relevance", "half-samples"}),

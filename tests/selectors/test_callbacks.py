@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +14,26 @@ from sklearn.base import clone
 from hsiclasso import EmbeddingLasso, HSICLasso, NOCCOLasso, make_data1
 from hsiclasso.selectors.callbacks import Followed
 
-pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
+needs_callbacks = pytest.mark.skipif(
+    importlib.util.find_spec("sklearn.callback") is None,
+    reason="scikit-learn before 1.9 has no callbacks",
+)
+WITHOUT = """
+import sys
+import sklearn.feature_selection  # what scikit-learn itself needs of it is loaded
+if hasattr(sklearn, "callback"):
+    del sklearn.callback
+    sys.modules["sklearn.callback"] = None
+from hsiclasso import HSICLasso, make_data1
+from hsiclasso.selectors import callbacks
+assert callbacks.callback is None
+X, y, causal = make_data1(60, 12, random_state=0)
+assert len(HSICLasso(2).fit(X, y).selected_) == 2
+"""
+
+
+def test_scikit_learn_without_callbacks():
+    subprocess.run([sys.executable, "-c", WITHOUT], check=True)
 
 
 class Recorder:
@@ -38,6 +60,7 @@ def data():
     return make_data1(120, 60, random_state=0)[:2]
 
 
+@needs_callbacks
 @pytest.mark.parametrize(
     ("selector", "stages"),
     [
@@ -63,6 +86,7 @@ def test_stages_are_tasks_and_change_nothing(data, selector, stages):
     assert {name for name, *_ in told} == set(order)  # a function is still told, too
 
 
+@needs_callbacks
 def test_a_stage_has_at_most_a_hundred_tasks(data):
     recorder = Recorder()
     selector = HSICLasso().set_callbacks(recorder)
@@ -76,6 +100,7 @@ def test_a_stage_has_at_most_a_hundred_tasks(data):
     assert names.count("path") == 2
 
 
+@needs_callbacks
 def test_a_fit_that_fails_takes_callbacks_down(data):
     recorder = Recorder()
     with pytest.raises(ValueError, match="n_features_to_select"):
@@ -84,6 +109,7 @@ def test_a_fit_that_fails_takes_callbacks_down(data):
     assert (True, None, "fit") not in recorder.ended
 
 
+@needs_callbacks
 def test_a_copy_can_be_stored(data):
     selector = HSICLasso(3).set_callbacks(Recorder()).fit(*data)
     for made in (clone(selector).fit(*data), pickle.loads(pickle.dumps(selector))):

@@ -121,7 +121,7 @@ def test_a_full_disk_is_found_by_a_plan(file, small_chunks, monkeypatch):
 def test_rows_that_are_read_several_times(tmp_path, monkeypatch, rng):
     h5py = pytest.importorskip("h5py")
     monkeypatch.setattr("os.cpu_count", lambda: 1)
-    X = sparse.random_array((300, 40), density=0.3, format="csr", rng=rng)
+    X = sparse.random_array((300, 40), density=0.3, format="csr", random_state=rng)
     with h5py.File(tmp_path / "X.h5", "w") as group:
         for name in ("data", "indices", "indptr"):
             group[name] = getattr(X, name)
@@ -258,7 +258,7 @@ def rows_file(tmp_path):
     """A CSR matrix of 8 MB in a file, whose columns must be turned into memory."""
     h5py = pytest.importorskip("h5py")
     rng = np.random.default_rng(0)
-    matrix = sparse.random_array((500, 4000), density=0.5, rng=rng, format="csr")
+    matrix = sparse.random_array((500, 4000), density=0.5, random_state=rng, format="csr")
     with h5py.File(tmp_path / "x.h5", "w") as file:
         for name in ("data", "indices", "indptr"):
             file.create_dataset(f"X/{name}", data=getattr(matrix, name))

@@ -29,7 +29,7 @@ DISGUISED = {
     "text of polars": (pl.Series(NUMBERS).cast(pl.String), NUMBERS),
     "decimals": ([Decimal(str(value)) for value in NUMBERS], NUMBERS),
     "fractions": ([Fraction(str(value)) for value in NUMBERS], NUMBERS),
-    "decimals of polars": (pl.Series(NUMBERS).cast(pl.Decimal(20, 2)), NUMBERS),
+    "decimals of polars": (pl.Series([Decimal(f"{value:.2f}") for value in NUMBERS]), NUMBERS),
     "a column of text": (pd.DataFrame({"y": NUMBERS.astype(str)}), NUMBERS),
     **{f"datetime64[{unit}]": (DATES.astype(f"datetime64[{unit}]"), DAYS) for unit in
        ("D", "h", "s", "ms", "us", "ns")},

@@ -1,13 +1,13 @@
 """Writing files: completely or not at all, and with the permissions that they had.
 
-A regular file is replaced in one step. What is no regular file, such as a FIFO, is written to.
+A regular file is replaced in one step. What is no regular file, such as a FIFO, is written to. What
+a killed process leaves half-written beside a file is removed by the next write there.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 import stat
 import tempfile
@@ -15,14 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hsiclasso.data.temporary import new_file
 from hsiclasso.errors import InvalidInputError
 
 __all__ = ["check_writable", "replacing", "write_atomically"]
 
 #: Where devices are.
 _DEVICES = Path("/dev")
-#: How a file is made that must not exist.
-_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes | str) -> None:
@@ -48,9 +47,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     before = final.stat() if final.exists() else None
     beside = before is None or _is_replaceable(final, before)
     folder = final.parent if beside else Path(tempfile.gettempdir())
-    # a name that nobody can foresee; what was private is so from the start
-    part = folder / f".hsiclasso-{secrets.token_hex(8)}.part"
-    os.close(os.open(part, _NEW, 0o666 if before is None else 0o600))
+    # what was private is so from the start
+    part = new_file(folder, ".part", 0o666 if before is None else 0o600)
     try:
         yield part
         if beside and (before is None or _keeps(part, before)):

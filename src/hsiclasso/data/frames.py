@@ -183,7 +183,7 @@ def floats_of(column: Any) -> FloatArray:
     Examples
     --------
     >>> import polars as pl
-    >>> floats_of(pl.Series([1, None], dtype=pl.Int128))
+    >>> floats_of(pl.Series([1, None]))
     array([ 1., nan])
     """
     return np.asarray(column.cast(float).to_numpy(), dtype=np.float64)

@@ -85,7 +85,8 @@ class LazyFrameSource(ListedSource):
     def identity(self) -> str:
         """Return a fingerprint of the query and of the files that it scans.
 
-        A query on frames in memory includes their values.
+        A query on frames in memory includes their values. Polars before 1.39 writes a query
+        differently each time, and a checkpoint of it cannot be continued.
         """
         plan = self._frame.explain(optimized=False)
         files = re.findall(r"SCAN \[(.*?)\]", plan)

@@ -8,7 +8,6 @@ that lie together in the file.
 from __future__ import annotations
 
 import itertools
-import os
 import shutil
 import tempfile
 import warnings
@@ -24,6 +23,7 @@ from hsiclasso._memory import in_words
 from hsiclasso.data.base import Source
 from hsiclasso.data.places import forget_pages
 from hsiclasso.data.preparation import Cost, Preparation, StandIn, time_file, time_parts
+from hsiclasso.data.temporary import new_file
 from hsiclasso.errors import InvalidInputError, RechunkWarning
 
 __all__ = ["READ_BYTES", "Panels", "Rechunking", "chunk_blocks", "panel_edges"]
@@ -120,8 +120,7 @@ class Rechunking:
         """
         n, d = (int(size) for size in self.array.shape)
         warnings.warn(self.sentence(), RechunkWarning, stacklevel=4)
-        handle, path = tempfile.mkstemp(".panels", "hsiclasso-", tempfile.gettempdir())
-        os.close(handle)
+        path = str(new_file(Path(tempfile.gettempdir()), ".panels", ages=False))
         try:
             with open(path, "wb") as file:
                 for rows, columns in self.blocks:

@@ -196,6 +196,7 @@ class _Parser:
             return np.loadtxt(
                 lines, delimiter=sep,
                 quotechar='"', comments=None, converters=functions, ndmin=2,
+                encoding=None,  # NumPy before 2 would hand bytes to converters
             )  # fmt: skip
         except UnicodeDecodeError:
             raise

@@ -9,7 +9,17 @@ import numpy as np
 from hsiclasso._compile import compiled, inlined
 from hsiclasso._types import FloatArray, IntArray
 
-__all__ = ["multiply_sparse", "shrunk_energies"]
+__all__ = ["add_by_class", "multiply_sparse", "shrunk_energies"]
+
+
+@compiled
+def add_by_class(phi: FloatArray, codes: IntArray, sums: FloatArray) -> None:
+    """Add rows (c, N, s) to the sums (c, N, classes) of the classes of their samples (s,)."""
+    for c in range(phi.shape[0]):
+        for row in range(phi.shape[1]):
+            values, out = phi[c, row], sums[c, row]
+            for i in range(codes.size):
+                out[codes[i]] += values[i]
 
 
 @compiled

@@ -23,7 +23,7 @@ from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.dependence.running import Runner
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Checkpoint", "Part"]
+__all__ = ["Checkpoint", "Part", "keep"]
 
 _MADE_FOR = "made_for.json"
 #: Name of the entry that tells whether the others are those that were saved.
@@ -123,7 +123,7 @@ class Checkpoint:
                     "one to start anew."
                 )
         if before.keys() != before.keys() | made_for.keys():
-            _write(self.folder, file, json.dumps(before | made_for, indent=1).encode())
+            keep(self.folder, file, json.dumps(before | made_for, indent=1).encode())
         # a stage such as "neighbours of 3, 17" is named by its hash
         name = work.stage if work.stage.isalpha() else hash_of(work.stage)[:12]
         folder = self.folder / name
@@ -152,18 +152,18 @@ def _save(file: Path, result: Any) -> Any:
     buffer, arrays = io.BytesIO(), result.to_arrays()
     arrays[_DIGEST] = np.array(_digest(arrays))
     np.savez(buffer, **arrays)
-    _write(file.parent.parent, file, buffer.getvalue())
+    keep(file.parent.parent, file, buffer.getvalue())
     return result
 
 
-def _write(folder: Path, file: Path, content: bytes) -> None:
-    """Write a file of a checkpoint."""
+def keep(folder: Path, file: Path, content: bytes) -> None:
+    """Write a file of the checkpoint in a folder."""
     try:
         write_atomically(file, content)
     except OSError as error:
         raise InvalidInputError(
-            f"checkpoint={str(folder)!r} cannot be written to ({error.strerror}): the chunks "
-            "before are safe; make room there, and start again to continue."
+            f"checkpoint={str(folder)!r} cannot be written to ({error.strerror}): what "
+            "was finished before is safe; make room there, and start again to continue."
         ) from error
 
 

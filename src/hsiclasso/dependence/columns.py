@@ -13,8 +13,10 @@ from hsiclasso.dependence.buffers import thread_buffer
 from hsiclasso.dependence.statistic import Moments
 from hsiclasso.kernels import Kernel, Samples, Terms
 from hsiclasso.kernels.base import Product, explicit_terms
+from hsiclasso.targets.class_rows import ClassRows
 from hsiclasso.targets.gridded import GriddedTarget
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
+from hsiclasso.targets.split import dense_rows
 
 __all__ = ["DenseColumns", "JointColumns", "TargetRows"]
 
@@ -47,16 +49,24 @@ class TargetRows:
     root: FloatArray
     #: Number q of removed rows.
     n_removed: int
+    #: Rows of the target that are known by classes; it has no others then.
+    classes: ClassRows | None = None
 
     @classmethod
     def of(cls, target: TargetMatrix, samples: Samples) -> TargetRows:
         """Gather the rows of a factored target."""
         assert isinstance(target, FactoredTarget | GriddedTarget)
         split, removed = target.rows, samples.removed
+        root = np.empty(0) if samples.weights is None else samples.root
+        if isinstance(split, ClassRows):
+            none = dense_rows(np.zeros((0, samples.n)))
+            return cls(
+                removed, none.tail, none.sparse, none.offset, target.signs, target.starts, root,
+                len(removed), split,
+            )  # fmt: skip
         return cls(
             np.concatenate([split.dense, removed]), split.tail, split.sparse, split.offset,
-            target.signs, target.starts, np.empty(0) if samples.weights is None else samples.root,
-            len(removed),
+            target.signs, target.starts, root, len(removed),
         )  # fmt: skip
 
     @property
@@ -69,6 +79,7 @@ class TargetRows:
         """All rows of the target, the split rows first, and the removed rows: (s + p + q, n)."""
         split = np.tile(self.offset[:, None], (1, self.dense.shape[1]))
         split[:, self.tail] += self.sparse
+        split = split if self.classes is None else self.classes.unsplit()
         return np.concatenate([split, self.dense])
 
     @property
@@ -134,6 +145,9 @@ class DenseColumns:
             # rows are split only if there are no weights: the constant row is then 1 / sqrt(n)
             split += np.sqrt(self.values.shape[1]) * removed[:, :, :1] * rows.offset
             cross = np.concatenate([split, cross], axis=2)
+        if rows.classes is not None:
+            sums = self._class_sums(terms, rows.classes, rows.root)
+            cross = sums * rows.classes.heights - removed @ rows.classes.removed
         if self.known is not None:
             cross, removed = self._centred(cross, removed, self.known[terms.columns], rows)
         removed_trace = np.einsum("cnq,cnq->c", removed, removed)
@@ -168,6 +182,23 @@ class DenseColumns:
                 phi = self._evaluated(terms, piece, some, product.root)
                 out, gram = product.out[piece], product.gram[piece]
                 multiply_terms(phi, phi.shape[2], product.target, first, out, gram)
+
+    def _class_sums(self, terms: Terms, classes: ClassRows, root: FloatArray) -> FloatArray:
+        """Return the sums of terms over the samples of each class: (c, n_rows, classes)."""
+        from hsiclasso.dependence._loops import add_by_class
+
+        c, n = terms.columns.size, self.values.shape[1]
+        sums = np.zeros((c, terms.n_rows, classes.heights.size))
+        step = max(1, _PIECE // (_RUN * max(1, terms.n_rows)))
+        for start in range(0, c, step):
+            piece = slice(start, min(c, start + step))
+            for first in range(0, n, _RUN):
+                some = slice(first, min(n, first + _RUN))
+                phi = self._evaluated(terms, piece, some, root)
+                if root.size:  # terms have one square root of the weights, and rows another
+                    phi *= root[some]
+                add_by_class(phi, classes.codes[some], sums[piece])
+        return sums
 
     def _evaluated(
         self, terms: Terms, piece: slice, samples: Columns, root: FloatArray

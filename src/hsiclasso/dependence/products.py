@@ -29,6 +29,8 @@ _ROWS_OF_PRODUCT = 128
 #: Least size of the scaled columns that are kept, in bytes. Up to what the budget allows, it is an
 #: eighth of the size of the table.
 _COLUMN_BYTES = 32 * 2**20
+#: Bytes that a scaled column takes beside its values, as an object: more than those of few samples.
+_COLUMN_OBJECT = 1024
 #: Number of entries of the table that are read at once.
 _READ_ENTRIES = 1 << 20
 #: Fewest parts of a block for which threads are started.
@@ -79,10 +81,10 @@ class ScaledColumns:
         if feature in self._known:
             return
         self._known[feature] = scaled
-        self._free_bytes -= scaled.z.nbytes
+        self._free_bytes -= scaled.z.nbytes + _COLUMN_OBJECT
         while self._free_bytes < 0:
             _, oldest = self._known.popitem(last=False)
-            self._free_bytes += oldest.z.nbytes
+            self._free_bytes += oldest.z.nbytes + _COLUMN_OBJECT
 
 
 class FactorProducts:

@@ -37,6 +37,8 @@ AnyColumns = DenseColumns | AtomColumns
 
 #: Number of entries of the table in one block of eight-byte numbers.
 _BLOCK = 1 << 18
+#: Entries that a column counts for at least: choosing its terms needs as many numbers.
+_LEAST_ENTRIES = 64
 #: The same for one-byte integers. It is larger, because some tables are computed for every block.
 _INTEGER_BLOCK = 1 << 24
 #: Largest number of samples whose genotypes are decoded at once, if a block is as wide as usual.
@@ -146,11 +148,11 @@ class RelevancePass:
     @property
     def width(self) -> int:
         """Number of columns of numbers that are related at once."""
-        return max(_LEAST_WIDTH, _BLOCK // self.samples.n)
+        return max(_LEAST_WIDTH, _BLOCK // max(_LEAST_ENTRIES, self.samples.n))
 
     def blocks(self) -> list[slice]:
         """Cut the features into blocks; each block is read at once."""
-        n, d = self.features.n_samples, self.features.n_features
+        n, d = max(_LEAST_ENTRIES, self.features.n_samples), self.features.n_features
         entries = _INTEGER_BLOCK if self.has_levels else _BLOCK
         if self.features.source.missing_level is not None:
             n = min(n, _DECODED)

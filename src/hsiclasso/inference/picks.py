@@ -15,11 +15,11 @@ from sklearn.utils import _safe_indexing
 
 from hsiclasso._types import IntArray
 from hsiclasso.data import RowSubset, Source
-from hsiclasso.data.atomic import write_atomically
 from hsiclasso.data.fingerprint import hash_of
+from hsiclasso.dependence.checkpoint import keep
 from hsiclasso.errors import InvalidInputError
 
-__all__ = ["Picker", "check_selects", "own_size", "rows_of", "with_size"]
+__all__ = ["Picker", "check_selects", "load_picks", "own_size", "rows_of", "with_size"]
 
 #: Parameters by which selectors are told how many features to select.
 _SIZES = ("n_features_to_select", "k", "max_features")
@@ -125,19 +125,18 @@ class Picker:
         if folder is None:
             yield from self.run(parts, n_jobs)
             return
-        folder = folder / f"stability-{self._fingerprint()[:16]}"
-        folder.mkdir(parents=True, exist_ok=True)
-        files = [folder / f"{hash_of(part)[:16]}.txt" for part in parts]
-        missing = [k for k, file in enumerate(files) if not file.exists()]
-        fresh = self.run([parts[k] for k in missing], n_jobs)
-        todo = set(missing)
+        place = folder / f"stability-{self._fingerprint()[:16]}"
+        place.mkdir(parents=True, exist_ok=True)
+        files = [place / f"{hash_of(part)[:16]}.txt" for part in parts]
+        kept = {k: load_picks(file) for k, file in enumerate(files) if file.exists()}
+        fresh = self.run([part for k, part in enumerate(parts) if k not in kept], n_jobs)
         for k, file in enumerate(files):
-            if k in todo:
-                picked = next(fresh)
-                write_atomically(file, " ".join(map(str, picked.tolist())).encode())
+            if k in kept:
+                yield kept[k]
             else:
-                picked = np.array(file.read_text().split(), dtype=np.int64)
-            yield picked
+                picked = next(fresh)
+                keep(folder, file, _content(file, picked))
+                yield picked
 
     def _fingerprint(self) -> str:
         """Return what picks depend on beside the rows."""
@@ -149,6 +148,30 @@ class Picker:
             if name not in ("n_jobs", "resources")
         }
         return hash_of(type(self.selector), params, table, _as_array(self.y), *given)
+
+
+def _content(file: Path, picked: IntArray) -> bytes:
+    """Return what a file says: a digest of its name and of the columns, then the columns."""
+    columns = " ".join(map(str, picked.tolist()))
+    return f"{hash_of(file.parent.name, file.name, columns)} {columns}".encode()
+
+
+def load_picks(file: Path) -> IntArray:
+    """Return the columns that a file says, or raise if it is not as it was written."""
+    problem = "it is not what was written there"
+    try:
+        content = file.read_bytes()
+        picked = np.array(content.split()[1:], dtype=np.int64)
+        if content == _content(file, picked):
+            return picked
+    except OSError as error:
+        problem = str(error.strerror)
+    except (ValueError, OverflowError):  # no numbers
+        pass
+    raise InvalidInputError(
+        f"{file} cannot be used ({problem}): it must hold what a half-sample selected; delete it, "
+        "and start again to continue."
+    )
 
 
 def _as_array(values: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hsiclasso._checks import check_flag
-from hsiclasso._types import FloatArray
+from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.kernels.base import Kernel
 from hsiclasso.kernels.scale import Scaling
 
@@ -52,14 +52,19 @@ class Delta(Kernel):
         self, z: FloatArray, allowed: float, weights: FloatArray
     ) -> tuple[FloatArray, float]:
         """Return one indicator row for each distinct value, divided by sqrt(n_x) if counted."""
+        codes, heights = self.coded(z, weights)
+        rows = np.zeros((heights.size, codes.size))
+        rows[codes, np.arange(codes.size)] = heights[codes]
+        # a value without weight gets no row: for example, the fill value of missing entries
+        return rows[heights > 0], 0.0
+
+    def coded(self, z: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Return the number of the value of each sample (n,), and the height of each row (v,)."""
         codes = vector_codes(z)
         sizes = np.bincount(codes, weights)
-        rows = np.zeros((sizes.size, codes.size))
         with np.errstate(divide="ignore"):
             heights = 1 / np.sqrt(sizes) if self.by_count else np.ones(sizes.size)
-        # a value without weight gets no row: for example, the fill value of missing entries
-        rows[codes, np.arange(codes.size)] = np.where(sizes > 0, heights, 0.0)[codes]
-        return rows[sizes > 0], 0.0
+        return codes, np.where(sizes > 0, heights, 0.0)
 
     def between(self, left: FloatArray, right: FloatArray) -> FloatArray:
         """Return 1.0 where samples (q, m) and (q, p) are equal, the plain kernel; else 0.0."""

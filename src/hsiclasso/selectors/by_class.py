@@ -25,6 +25,7 @@ from hsiclasso.kernels import Delta, Factor
 from hsiclasso.selectors.prepare import Inputs
 from hsiclasso.selectors.result import SelectionResult
 from hsiclasso.targets import Values
+from hsiclasso.targets.class_rows import ClassRows
 from hsiclasso.targets.matrix import FactoredTarget, TargetMatrix
 
 __all__ = ["with_classes"]
@@ -59,11 +60,15 @@ def with_classes(
     return replace(result, features=features)
 
 
-def _class_rows(data: Values, inputs: Inputs, target: TargetMatrix) -> FloatArray | None:
+def _class_rows(
+    data: Values, inputs: Inputs, target: TargetMatrix
+) -> FloatArray | ClassRows | None:
     """Return a row (c, n) for each class, whose squares make up T; None if T has no such rows."""
     is_plain = len(data.values) == 1 and isinstance(data.kernel, Delta)
     if not is_plain or not isinstance(target, FactoredTarget) or (target.signs < 0).any():
         return None
+    if isinstance(target.rows, ClassRows):
+        return target.rows if target.rows.heights.size == len(data.labels[0]) else None
     samples = inputs.features.samples
     indicators, _ = data.kernel.rows(data.values.copy(), 0.0, samples.shares[0])
     rows = target.whole[0]
@@ -73,15 +78,19 @@ def _class_rows(data: Values, inputs: Inputs, target: TargetMatrix) -> FloatArra
     return np.asarray(left @ right @ rows)
 
 
-def _energies(problem: Problem, selected: IntArray, rows: FloatArray) -> FloatArray:
+def _energies(problem: Problem, selected: IntArray, rows: FloatArray | ClassRows) -> FloatArray:
     """Return ``w' A_k w`` of each selected feature (s) and row (c)."""
     found = []
     error = max(_ERROR, problem.features.gram_error)
     features = replace(problem.features, gram_error=error)
-    for some in np.array_split(selected, -(-selected.size * rows.shape[1] // _AT_ONCE)):
+    for some in np.array_split(selected, -(-selected.size * features.n_samples // _AT_ONCE)):
         for one in features.matrices(problem.scaled(some), problem.measure):
             if isinstance(one, Factor):
-                found.append(np.square(one.rows @ rows.T).sum(axis=0))
+                products = (
+                    rows.products(one.rows) if isinstance(rows, ClassRows) else one.rows @ rows.T
+                )
+                found.append(np.square(products).sum(axis=0))
             else:
-                found.append(np.maximum(one.energies(rows), 0.0))
+                full = rows.unsplit() if isinstance(rows, ClassRows) else rows
+                found.append(np.maximum(one.energies(full), 0.0))
     return np.array(found)

@@ -16,7 +16,10 @@ except ImportError:  # scikit-learn before 1.9
 
 __all__ = ["CallbackSupport", "Followed"]
 
-CallbackSupport: Any = object if callback is None else callback.CallbackSupportMixin
+# not `object`: that cannot come before other bases
+CallbackSupport: Any = (
+    type("CallbackSupport", (), {}) if callback is None else callback.CallbackSupportMixin
+)
 
 #: Most tasks of a stage.
 _STEPS = 100

@@ -26,6 +26,7 @@ from hsiclasso._types import FloatArray, IntArray
 from hsiclasso.kernels import Factor, Grid, Kernel, Measure, Samples
 from hsiclasso.kernels.grid import weights_of_nodes
 from hsiclasso.kernels.markov import LaplaceMatrix
+from hsiclasso.targets.class_rows import ClassRows
 from hsiclasso.targets.matrix import FactoredTarget
 from hsiclasso.targets.split import SplitRows
 
@@ -190,7 +191,7 @@ class GriddedTarget:
         return self.make()
 
     @property
-    def rows(self) -> SplitRows:
+    def rows(self) -> SplitRows | ClassRows:
         """The rows of the factor."""
         return self.made.rows
 

@@ -15,6 +15,7 @@ from hsiclasso.kernels.factor import Factor
 from hsiclasso.kernels.markov import LaplaceMatrix
 from hsiclasso.kernels.measures import Measure
 from hsiclasso.kernels.samples import Samples
+from hsiclasso.targets.class_rows import ClassRows
 from hsiclasso.targets.split import SplitRows, dense_rows, split_rows
 
 __all__ = [
@@ -63,7 +64,7 @@ class FactoredTarget:
     """One target, or several at once: ``T = sum_r sign_r f_r f_r'``."""
 
     #: The rows f.
-    rows: SplitRows
+    rows: SplitRows | ClassRows
     #: Signs of the rows, those of the split ones first, shape (r,).
     signs: FloatArray
     #: Squared Frobenius norm of T.
@@ -77,10 +78,14 @@ class FactoredTarget:
     @cached_property
     def whole(self) -> tuple[FloatArray, FloatArray]:
         """All rows (r, n), stored sample by sample, and their signs."""
+        if isinstance(self.rows, ClassRows):
+            return np.asfortranarray(self.rows.unsplit()), self.signs
         return np.asfortranarray(self.rows.unsplit()), np.roll(self.signs, -self.rows.offset.size)
 
     def energy(self, rows: FloatArray) -> float:
         """Return the sum of ``f' T f`` over projected rows f of shape (r, n)."""
+        if isinstance(self.rows, ClassRows):
+            return float(np.square(self.rows.products(rows)).sum())
         whole, signs = self.whole
         return float(np.sum(np.square(rows @ whole.T) @ signs))
 

@@ -26,6 +26,7 @@ from hsiclasso.targets.base import (
     finite,
     read_columns,
 )
+from hsiclasso.targets.class_rows import ClassRows
 from hsiclasso.targets.gridded import GriddedTarget, line_of_nodes
 from hsiclasso.targets.matrix import (
     DENSE,
@@ -58,6 +59,10 @@ _PLAIN = HSIC()
 _HEAVY = 3.0
 #: More classes than this share of the samples are hardly classes.
 _MOST_CLASSES = 0.9
+#: With this many classes or more, sums over the samples of each class replace products with rows.
+MANY_CLASSES = 64
+#: ... unless covariates leave a smaller share of the rows.
+_LEAST_LEFT = 1e-3
 #: With this many samples or more, a real target is put on a grid.
 MANY_SAMPLES = 250_000
 
@@ -111,6 +116,9 @@ class Values:
             rows = np.concatenate([np.zeros((0, samples.n)), *(part for part, _ in made)])
             return rows / np.sqrt(len(parts)), sum(left_out for _, left_out in made) / len(parts)
 
+        if (classes := self._class_rows(parts, measure, samples)) is not None:
+            return FactoredTarget(classes, np.ones(classes.heights.size), classes.norm2())
+
         def make() -> FactoredTarget:
             factor = factor_rows(expand, samples, measure, tighter(error))
             return factored_target(factor, samples, measure, error)
@@ -134,6 +142,22 @@ class Values:
         if len(self.values) > 1 and not self.averaged:
             return [self.values.copy()]
         return [values[None].copy() for values in self.values]
+
+    def _class_rows(
+        self, parts: list[FloatArray], measure: Measure, samples: Samples
+    ) -> ClassRows | None:
+        """Return a row for each of many classes; None if there are few, or T has no such rows."""
+        is_plain = len(parts) == len(self.values) == 1 and type(self.kernel) is Delta
+        if not is_plain or measure.regularisation:
+            return None
+        assert isinstance(self.kernel, Delta)
+        codes, heights = self.kernel.coded(parts[0], samples.shares[0])
+        numbers = np.cumsum(heights > 0) - 1  # samples of classes without weight may have any
+        rows = ClassRows(np.maximum(numbers, 0)[codes], heights[heights > 0], samples)
+        # few rows, orthogonal ones, are faster; what is almost removed would be cancelled
+        if rows.heights.size < MANY_CLASSES or rows.trace() < _LEAST_LEFT * rows.sizes.sum():
+            return None
+        return rows.scaled(1 / np.sqrt(rows.norm2())) if measure.normalised else rows
 
     def _by_recursion(
         self, parts: list[FloatArray], n_outputs: int, measure: Measure, samples: Samples
