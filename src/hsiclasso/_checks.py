@@ -111,7 +111,7 @@ def did_you_mean(name: Any, names: Iterable[Any], most: int = 3) -> str:
     >>> did_you_mean("hsci", ["hsic", "nhsic"])
     " (did you mean 'hsic' or 'nhsic'?)"
     """
-    known = [str(other) for other in names]
+    known = list(dict.fromkeys(map(str, names)))
     same = [other for other in known if other.lower() == str(name).lower()]
     close = (same or difflib.get_close_matches(str(name), known))[:most]
     return f" (did you mean {one_of(close)}?)" if close else ""

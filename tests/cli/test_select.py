@@ -16,6 +16,7 @@ from scipy import sparse
 import hsiclasso.data.files
 from hsiclasso import HSICLasso
 from hsiclasso.data.files import read_table
+from hsiclasso.selectors.estimators import with_target_names
 from tests.cli.helpers import N, drop, fail, run, select, selector, succeed, write
 
 BASIC = ("-t", "risk", *drop("risk"), "-k", 3)
@@ -51,6 +52,7 @@ class TestAgreement:
         targets = [name for name in used if name != "w"]
         read = read_table(table, targets, drop=unused[1::2], weights=weights)
         expected = selector(*arguments, "-k", 3).fit(read.source, read.y, read.weights).result_
+        expected = with_target_names(expected, read.target_names)
         document = select(table, *arguments, *unused, "-k", 3)
         assert document == json.loads(expected.to_json())
         assert document["method"]["target"] == kind
@@ -99,7 +101,7 @@ class TestAgreement:
         frame = pd.DataFrame({name: columns[name] for name in ("lab0", "lab1", "lab2")})
         frame.assign(grade=grade).to_parquet(tmp_path / "t.parquet")
         document = select(tmp_path / "t.parquet", "-t", "grade", "-k", 2)
-        expected = HSICLasso(2).fit(frame, pd.Series(grade)).result_
+        expected = HSICLasso(2).fit(frame, pd.Series(grade, name="grade")).result_
         assert document == json.loads(expected.to_json())
         assert document["method"]["target"] == "ordinal"
         asked = select(tmp_path / "t.parquet", "-t", "grade", "--kind", "classes")

@@ -11,6 +11,7 @@ pytest.importorskip("click")
 
 from hsiclasso import StabilitySelection, with_frequencies
 from hsiclasso.data.files import read_table
+from hsiclasso.selectors.estimators import with_target_names
 from tests.cli.helpers import drop, fail, select, selector, succeed
 
 BASIC = ("-t", "risk", *drop("risk"), "-k", 3)
@@ -20,7 +21,8 @@ def test_frequencies_are_those_of_stability_selection(table):
     read = read_table(table, ["risk"], drop=drop("risk")[1::2])
     model = selector("-t", "risk", "-k", 3)
     stable = StabilitySelection(model, n_pairs=6, random_state=0).fit(read.source, read.y)
-    expected = with_frequencies(model.fit(read.source, read.y).result_, stable.result_)
+    found = with_target_names(model.fit(read.source, read.y).result_, read.target_names)
+    expected = with_frequencies(found, stable.result_)
     document = select(table, *BASIC, "--stability", 12)
     assert document == json.loads(expected.to_json())
     assert max(feature["frequency"] for feature in document["features"]) > 0.5

@@ -154,7 +154,7 @@ def test_copying_gives_tabs(browser, report):
     page = context.new_page()
     page.goto(report[0].as_uri())
     page.get_by_role("button", name="Copy").click()
-    page.wait_for_function("document.getElementById('said').textContent.includes('copied')")
+    page.locator("#said", has_text="copied").wait_for(state="attached")
     text = page.evaluate("navigator.clipboard.readText()")
     lines = text.splitlines()
     assert lines[0].split("\t")[:3] == ["rank", "feature", "weight"]

@@ -162,9 +162,10 @@ def deliver(
     """Write and print the result of a selection."""
     from hsiclasso.plots import save_figure
     from hsiclasso.report import Asked, write_report
+    from hsiclasso.selectors.estimators import with_target_names
     from hsiclasso.selectors.genes import save_genes
 
-    result = selector.result_
+    result = with_target_names(selector.result_, table.target_names)
     about = {
         "target": table.target, "layer": chosen["layer"], "use_raw": chosen["raw"]
     }  # fmt: skip
