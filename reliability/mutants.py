@@ -1,6 +1,6 @@
 """Mutation testing: small changes to the code, each of which some test should notice.
 
-``python -m reliability.mutants [--number 150] [--seed 0] [--stations solvers dependence targets]``
+``python -m reliability.mutants [--number 50] [--seed 0] [--stations solvers dependence targets]``
 
 A mutant has one operator, comparison, constant or condition changed. It lives in a copy of the
 project, so that compiled loops are compiled anew, and is killed if the tests of its file fail,
@@ -292,6 +292,20 @@ def run(stations: list[str], number: int, seed: int, minutes: float) -> dict[str
     return {"seed": seed, "minutes": round((time.monotonic() - start) / 60), "stations": found}
 
 
+def record(found: dict[str, Any]) -> None:
+    """Write a sample into the record of the page, in place of one with the same seed.
+
+    What was found out about survivors since is added by hand: ``killed_since`` names the tests
+    that kill them now, ``explained`` says why others change no answer.
+    """
+    known: dict[str, Any] = {"samples": [], "killed_since": {}, "explained": {}}
+    if records.has("mutants"):
+        known = records.load("mutants")
+        del known["on"]
+    samples = [one for one in known["samples"] if one["seed"] != found["seed"]]
+    records.save("mutants", {**known, "samples": [*samples, found]})
+
+
 def main() -> None:
     """Test mutants, and write the record if asked to."""
     parser = argparse.ArgumentParser(prog="python -m reliability.mutants")
@@ -303,7 +317,7 @@ def main() -> None:
     asked = parser.parse_args()
     found = run(asked.stations, asked.number, asked.seed, asked.minutes)
     if asked.record:
-        records.save("mutants", found)
+        record(found)
     print(json.dumps(found, indent=1))
 
 
