@@ -1,11 +1,11 @@
 """Mutation testing: small changes to the code, each of which some test should notice.
 
-``python -m reliability.mutants [--number 150] [--seed 0] [--stations solvers dependence targets]``
+``python -m reliability.mutants [--number 50] [--seed 0] [--stations solvers dependence targets]``
 
 A mutant has one operator, comparison, constant or condition changed. It lives in a copy of the
 project, so that compiled loops are compiled anew, and is killed if the tests of its file fail,
-else those of its station, else those that fit whole selectors; those of Dask clusters are left
-out. Survivors are listed; `explained.json` has the reasons of those that no test can kill.
+else those of its station, else those that fit whole selectors. Tests of Dask clusters meet the
+mutants of their own file only. Survivors are listed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import itertools
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -32,13 +33,38 @@ from reliability import records
 from reliability.records import ROOT
 
 STATIONS = ("solvers", "dependence", "targets")
+#: Tests that reach files whose names begin so through others, beside those that import them.
+_NEAR = {
+    "solvers/additive": ("tests/selectors/test_embedding.py",),
+    "solvers/_additive": ("tests/selectors/test_embedding.py",),
+    "solvers/active": ("tests/solvers/test_solve.py", "tests/solvers/test_homotopy.py"),
+    "solvers/certificate": ("tests/solvers/test_solve.py", "tests/solvers/test_homotopy.py"),
+    "solvers/dal": ("tests/solvers/test_solve.py",),
+    "solvers/path": ("tests/solvers/test_homotopy.py", "tests/solvers/test_solve.py"),
+    "solvers/problem": ("tests/solvers/test_solve.py", "tests/solvers/test_homotopy.py"),
+    "solvers/quadratic": ("tests/solvers/test_solve.py",),
+    "dependence/_grid": ("tests/dependence/test_tabulated.py",),
+    "dependence/_level": ("tests/dependence/test_relevance.py",),
+    "dependence/_loops": ("tests/dependence/test_sparse_factors.py",),
+    "dependence/_packed": ("tests/dependence/test_products.py",),
+    "dependence/budget": ("tests/dependence/test_streaming.py",),
+    "dependence/buffers": ("tests/dependence/test_relevance.py",),
+    "dependence/features": ("tests/dependence/test_relevance.py",),
+    "dependence/observed": (
+        "tests/dependence/test_relevance.py", "tests/selectors/test_missing.py",
+    ),
+    "dependence/pair": (
+        "tests/dependence/test_pairs.py", "tests/selectors/test_interactions.py",
+        "tests/selectors/test_embedding_interactions.py",
+    ),
+    "targets/": ("tests/selectors/test_targets.py",),
+}  # fmt: skip
 #: Tests of whole selectors, which use every station.
 _WHOLE = {
     "solvers": ("tests/selectors/test_penalties.py", "tests/selectors/test_search.py"),
     "dependence": ("tests/selectors/test_pipeline.py", "tests/selectors/test_weights.py",
                    "tests/selectors/test_missing.py"),
-    "targets": ("tests/selectors/test_targets.py", "tests/data/test_files.py",
-                "tests/dependence/test_tabulated.py"),
+    "targets": ("tests/selectors/test_covariates.py", "tests/data/test_files.py"),
 }  # fmt: skip
 #: Seconds of work after which a mutant counts as killed: it does not end.
 _PATIENCE = 300
@@ -178,14 +204,15 @@ class Copy:
         """Return whose tests fail with a mutant: of its file, its station, or selectors; or ""."""
         file = self.root / mutant.file
         source = file.read_bytes()
-        name = file.stem.removeprefix("_")
-        own = [f"tests/{station}/test_{name}.py", f"tests/{station}/test_{name.split('_')[0]}.py"]
         stages = {
-            "file": tuple(test for test in dict.fromkeys(own) if (self.root / test).exists()),
-            "station": (f"tests/{station}",),
+            "file": self.nearest(station, file.stem),
+            "station": self.beside(f"tests/{station}"),
             "selectors": _WHOLE[station],
         }
-        for stage, tests in stages.items():
+        ran: set[str] = set()
+        for stage, found in stages.items():
+            tests = tuple(test for test in found if test not in ran)
+            ran.update(tests)
             file.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.stop :])
             fails = bool(tests) and self.fails(tests)
             file.write_bytes(source)
@@ -197,11 +224,34 @@ class Copy:
                 return stage
         return ""
 
+    def nearest(self, station: str, stem: str) -> tuple[str, ...]:
+        """Return the tests of a file: those of its name, those that import it, those near it."""
+        name = stem.removeprefix("_")
+        tests = [f"tests/{station}/test_{name}.py", f"tests/{station}/test_{name.split('_')[0]}.py"]
+        imported = re.compile(
+            rf"hsiclasso\.{station}\.{stem}\b|from hsiclasso\.{station} import .*\b{stem}\b"
+        )
+        for place in dict.fromkeys((station, "dependence", "selectors")):
+            tests += (
+                test
+                for test in self.beside(f"tests/{place}")
+                if imported.search((self.root / test).read_text(encoding="utf-8"))
+            )
+        for start, near in _NEAR.items():
+            if f"{station}/{stem}".startswith(start):
+                tests += near
+        return tuple(test for test in dict.fromkeys(tests) if (self.root / test).exists())
+
+    def beside(self, folder: str) -> tuple[str, ...]:
+        """Return the tests of a folder, without those of clusters, which take long."""
+        tests = (str(test.relative_to(self.root)) for test in (self.root / folder).glob("test_*"))
+        return tuple(sorted(test for test in tests if not test.endswith("test_cluster.py")))
+
     def fails(self, tests: Iterable[str]) -> bool:
         """Run tests; those that do not end fail."""
         command = [
             sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider",
-            "--no-header", "--tb=no", "--ignore=tests/dependence/test_cluster.py", *tests,
+            "--no-header", "--tb=no", *tests,
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": "src", "OMP_NUM_THREADS": "1"}
         done = subprocess.run(
@@ -245,6 +295,20 @@ def run(stations: list[str], number: int, seed: int, minutes: float) -> dict[str
     return {"seed": seed, "minutes": round((time.monotonic() - start) / 60), "stations": found}
 
 
+def record(found: dict[str, Any]) -> None:
+    """Write a sample into the record of the page, in place of one with the same seed.
+
+    What was found out about survivors since is added by hand: ``killed_since`` names the tests
+    that kill them now, ``explained`` says why others change no answer.
+    """
+    known: dict[str, Any] = {"samples": [], "killed_since": {}, "explained": {}}
+    if records.has("mutants"):
+        known = records.load("mutants")
+        del known["on"]
+    samples = [one for one in known["samples"] if one["seed"] != found["seed"]]
+    records.save("mutants", {**known, "samples": [*samples, found]})
+
+
 def main() -> None:
     """Test mutants, and write the record if asked to."""
     parser = argparse.ArgumentParser(prog="python -m reliability.mutants")
@@ -256,7 +320,7 @@ def main() -> None:
     asked = parser.parse_args()
     found = run(asked.stations, asked.number, asked.seed, asked.minutes)
     if asked.record:
-        records.save("mutants", found)
+        record(found)
     print(json.dumps(found, indent=1))
 
 

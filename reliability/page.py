@@ -166,22 +166,38 @@ _SHAPES = {
 
 def _mutants() -> Iterator[str]:
     record = records.load("mutants")
+    samples = record["samples"]
     yield "## Mutants"
-    explained = record.get("explained", {})
+    seeds = " and ".join(str(one["seed"]) for one in samples)
     yield (
         "A mutant has one comparison, operator, constant or condition of the code changed; a test "
-        f"should fail. Drawn at random, seed {record['seed']}."
+        f"should fail. They were drawn at random, with the seeds {seeds}, and met the tests of "
+        "their file, of its station and of some selectors. Survivors were then looked at one by "
+        "one: most are killed since, by new tests or by tests that were not among these; others "
+        "change no answer."
     )
     yield from table(
-        ("station", "mutants", "killed", "share", "survivors that change no answer"),
-        (
-            (station, one["mutants"], killed, f"{killed / max(1, one['mutants']):.0%}",
-             sum(name in explained for name in one["survivors"]))
-            for station, one in record["stations"].items()
-            for killed in [sum(one["killed_by"].values())]
-        ),
+        ("station", "mutants", "killed at first sight", "killed since", "change no answer",
+         "survive", "score"),
+        (_of_station(record, station) for station in samples[0]["stations"]),
     )  # fmt: skip
+    yield "The score leaves out those that change no answer:"
+    yield from (f"- `{name}`: {reason}" for name, reason in record["explained"].items())
     yield "Repeat it with `python -m reliability.mutants`."
+
+
+def _of_station(record: dict[str, Any], station: str) -> tuple[object, ...]:
+    """Return the row of a station."""
+    samples = [one["stations"][station] for one in record["samples"]]
+    number = sum(one["mutants"] for one in samples)
+    first = sum(sum(one["killed_by"].values()) for one in samples)
+    survivors = [name for one in samples for name in one["survivors"]]
+    since = sum(name in record["killed_since"] for name in survivors)
+    explained = sum(name in record["explained"] for name in survivors)
+    score = (first + since) / max(1, number - explained)
+    left = number - first - since - explained
+    share = f"{first} ({first / max(1, number):.0%})"
+    return station, number, share, since, explained, left, f"{score:.0%}"
 
 
 _SECTIONS = {
@@ -199,7 +215,7 @@ def page() -> str:
         "`python -m reliability.page`; the test command runs a small part of each.",
     ]
     for name, section in _SECTIONS.items():
-        if (records.RESULTS / f"{name}.json").exists():
+        if records.has(name):
             lines = [*section(), f"On {_on(records.load(name))}."]
             parts += _paragraphs(lines)
     return "\n".join(parts).replace("\n\n\n", "\n\n") + "\n"

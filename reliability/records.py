@@ -17,6 +17,11 @@ def save(name: str, found: dict[str, Any]) -> None:
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
+def has(name: str) -> bool:
+    """Return whether a run was recorded."""
+    return (RESULTS / f"{name}.json").exists()
+
+
 def load(name: str) -> dict[str, Any]:
     """Read a record."""
     found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))

@@ -223,12 +223,35 @@ def assert_same(one, two, rtol=1e-5):
         assert getattr(one, name) == getattr(two, name)
 
 
-def test_only_the_best_are_kept(rng):
-    features, target, _ = make(rng, 50, 9, "hsic")
+@pytest.mark.parametrize("number", [1, 2, 4, 9])
+def test_only_the_best_are_kept(number, rng):
+    """Of many pairs: sorting few entries sorts more of them than it must."""
+    features, target, _ = make(rng, 40, 50, "hsic", kernels=Gaussian())
     every = scan_pairs(features, target, as_measure("hsic"), options=everything(3))
-    best = scan_pairs(features, target, as_measure("hsic"), options=PairOptions(4, 3))
-    assert best.pairs.tolist() == every.pairs[:4].tolist()
-    assert best.others == pytest.approx(every.upper[4:].max(), rel=1e-6)
+    best = scan_pairs(features, target, as_measure("hsic"), options=PairOptions(number, 3))
+    assert best.pairs.tolist() == every.pairs[:number].tolist()
+    assert best.others == pytest.approx(every.upper[number:].max(), rel=1e-6)
+
+
+@pytest.mark.parametrize("covariates", [False, True])
+def test_missing_values_elsewhere_change_no_bound(covariates, rng, monkeypatch):
+    """Only pairs with a gap pay for the target that is not centred there."""
+    # what the rows leave out is the same share, whatever all features have on average
+    monkeypatch.setattr(pair_scan, "_PART", 0.0)
+    X = rng.standard_normal((80, 6))
+    X[rng.random(80) < 0.2, 5] = np.nan
+    samples = make_samples(rng, 80, "none", covariates)
+    features, target, _ = make(
+        rng, 80, 6, "hsic", X=X, y=X[:, 1], samples=samples, kernels=Gaussian()
+    )
+    bounds = []
+    for some in (make_features(X[:, :5], Gaussian(), samples), features):
+        found = scan_pairs(some, target, as_measure("hsic"), options=everything(4))
+        bounds.append(dict(zip(map(tuple, found.pairs.tolist()), found.upper, strict=True)))
+    whole, beside = bounds
+    assert len(whole) == 10
+    for pair, upper in whole.items():
+        assert beside[pair] == pytest.approx(upper, rel=1e-5)
 
 
 def test_joint_features_and_other_numbers(rng):

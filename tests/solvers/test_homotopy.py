@@ -135,6 +135,20 @@ def test_a_tied_feature_gives_way_to_two_others():
     assert np.sum(nonnegative_lasso_path(problem, max_features=2).coefficients() > 0) == 2
 
 
+def test_of_tied_features_only_those_that_must_give_way_do():
+    """Several get a negative direction when one joins; without the first, others need not leave."""
+    A = np.array(
+        [
+            [2, 3, 3, 3, 1, 2], [2, 1, 1, 1, 0, 2], [0, 0, 2, 2, 2, 2], [1, 2, 1, 2, 2, 0],
+            [2, 2, 0, 0, 2, 1], [2, 0, 1, 0, 2, 2], [2, 1, 1, 1, 1, 2], [1, 1, 1, 2, 2, 0],
+        ]
+    )  # fmt: skip
+    problem = ExplicitProblem((A.T @ A).astype(float), np.ones(6), 1e3)
+    path = nonnegative_lasso_path(problem)
+    assert path.status is Status.PATH_END
+    assert_optimal(problem, path.coefficients(), 0.0)
+
+
 @given(st.integers(0, 100_000))
 def test_everything_tied_at_the_start(seed):
     rng = np.random.default_rng(seed)

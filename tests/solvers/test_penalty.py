@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,6 +132,21 @@ def test_finish_minimises_over_the_support(seed, signed):
             assert problem.objective(a) <= problem.objective(other) + 1e-12 * problem.target_norm2
 
 
+@pytest.mark.parametrize("scale", [1e-14, 1.0, 1e14])
+@pytest.mark.parametrize("signed", [False, True])
+def test_finish_is_exact_at_every_scale(scale, signed):
+    """Where the objective no longer changes, the gradient must still fall to rounding."""
+    problem = small_problem(1, signed=signed)
+    best = coordinate_descent(problem, np.zeros(12), 1e-12)
+    best = finish(problem, best)
+    large = replace(
+        problem, linear=scale * problem.linear, alpha=scale * problem.alpha,
+        target_norm2=scale**2 * problem.target_norm2,
+    )  # fmt: skip
+    near = scale * best * (1 + 1e-9 * np.cos(np.arange(12)))
+    np.testing.assert_allclose(finish(large, near), scale * best, rtol=1e-13)
+
+
 @given(st.integers(0, 10_000), st.booleans())
 def test_gap_bounds_the_distance_from_the_optimum(seed, signed):
     problem = small_problem(seed, signed=signed)
@@ -139,3 +156,19 @@ def test_gap_bounds_the_distance_from_the_optimum(seed, signed):
     if not signed and problem.penalty.free.any():
         return  # the bound for features without penalty needs a non-negative G
     assert above <= problem.gap(rough) * 0.5 * problem.target_norm2 + 1e-9
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from([1e-6, 1e6]))
+def test_gap_is_relative_to_the_target(seed, signed, scale):
+    """A target of another size, with weights and a penalty of that size, has the same gap."""
+    problem = small_problem(seed, signed=signed)
+    a = plain_descent(problem, np.zeros(12), 2)
+    large = replace(
+        problem, linear=scale * problem.linear, alpha=scale * problem.alpha,
+        target_norm2=scale**2 * problem.target_norm2,
+    )  # fmt: skip
+    assert large.gap(scale * a) == pytest.approx(problem.gap(a), rel=1e-9, abs=1e-12)
+    # from the largest penalty on, zero weights are optimal
+    if not problem.penalty.free.any():
+        top = float(problem.penalty.critical(problem.linear).max())
+        assert replace(problem, alpha=1.1 * top).gap(np.zeros(12)) <= 1e-12

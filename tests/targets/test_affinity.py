@@ -197,6 +197,22 @@ def test_affinity_nearly_symmetric_is_averaged():
     assert made[0, 1] == made[1, 0] == pytest.approx(2.0)
 
 
+def test_entries_that_are_stored_twice_are_added_up():
+    """They are checked as what they add up to; the caller's matrix stays as it was."""
+
+    def twice(other):
+        parts = np.array([1e12, -1e12, 2.0, other]), np.array([0, 0, 1, 0]), np.array([0, 3, 4])
+        return sparse.csr_array(parts, shape=(2, 2))
+
+    matrix = twice(2.0)
+    made = check_affinity(matrix, 2)
+    assert made.nnz <= 3
+    assert made.toarray().tolist() == [[0, 2], [2, 0]]
+    assert matrix.nnz == 4
+    with pytest.raises(InvalidInputError, match="must be symmetric"):
+        check_affinity(twice(2.1), 2)
+
+
 def test_asymmetry_of_a_large_sparse_matrix_is_found():
     n = 100_000
     matrix = sparse.csr_array(([1.0], ([n - 1], [n - 2])), shape=(n, n))
