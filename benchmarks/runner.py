@@ -34,11 +34,12 @@ class Measurement:
     def cells(self) -> list[str]:
         """Return the line of the table."""
         job = self.job
-        options = ", ".join(f"{name}={value}" for name, value in job.options.items())
+        options = [f"{name}={value}" for name, value in job.options.items()]
+        options += [f"without {name}" for name in job.without]
         columns = f"{job.d}" if job.columns is None else f"{job.columns} of {job.d}"
         times = [f"{self.wall:.3f}", f"{self.cpu:.3f}"]
         memory = [f"{self.peak_mb:.0f}", f"{self.added_mb:.0f}"]
-        start = [job.method, options, job.data, f"{job.n}", columns]
+        start = [job.method, ", ".join(options), job.data, f"{job.n}", columns]
         return [*start, *times, *memory, f"{self.repeats}"]
 
 
