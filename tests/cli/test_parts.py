@@ -91,7 +91,10 @@ def test_what_is_refused(file, tmp_path):
     answer("run", folder, 1)
     file.write_text(file.read_text().replace("g7", "h7"))
     assert "another table" in refusal("run", folder, 2)
-    (folder / "job.json").write_text("{}")
+    job = folder / "job.json"
+    job.write_text(job.read_text().replace('"n_features": ', '"n_features": 1'))
+    assert "it was changed or damaged" in refusal("run", folder, 2)
+    job.write_text("{}")
     assert "is no job" in refusal("run", folder, 2)
 
 

@@ -322,3 +322,22 @@ def test_no_columns_of_a_query():
     source = LazyFrameSource(pl.LazyFrame({"a": [1, 2, 3]}))
     assert source.block(slice(0, 0)).shape == (3, 0)
     assert source.dtype_name(0) == "Int64"
+
+
+def test_offsets_that_lead_out_of_a_damaged_feather_file_are_refused(tmp_path):
+    """Arrow trusts what it maps into memory: it would read elsewhere, and end the interpreter."""
+    file, n = tmp_path / "t.feather", 50
+    table = {
+        "y": np.arange(n) * 1.0,
+        "a": np.arange(n) ** 2.0,
+        "s": [f"name{i % 7}" for i in range(n)],
+    }
+    feather.write_feather(pa.table(table), file, compression="uncompressed")
+    offsets = (5 * np.arange(n + 1)).astype("<i4")
+    damaged = offsets.copy()
+    damaged[20] = 2**30
+    content = file.read_bytes()
+    assert offsets.tobytes() in content
+    file.write_bytes(content.replace(offsets.tobytes(), damaged.tobytes()))
+    with pytest.raises(InvalidInputError, match=r"cannot be read as Feather .*[Oo]ffset"):
+        HSICLasso(1).fit(read_table(file, ["y"]).source, np.arange(n))

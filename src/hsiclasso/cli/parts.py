@@ -15,6 +15,7 @@ from hsiclasso.cli.options import output_options, run_options, work_options
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import PIPE
 from hsiclasso.cli.select import check_output, deliver
+from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def split(file: Path, folder: Path, parts: int, memory_limit: str | None, **chos
 
     job = {"file": file, "parts": parts, "chosen": chosen}
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / _JOB, json.dumps(job, indent=1, default=_as_text).encode())
+    text = json.dumps(job, default=_as_text)
+    known = {**json.loads(text), "hash": hash_of(text)}
+    write_atomically(folder / _JOB, json.dumps(known, indent=1).encode())
     click.echo(f"Written: {folder / _JOB}. Run each part with: hsiclasso run {folder} NUMBER")
 
 
@@ -144,12 +147,14 @@ def _job(folder: Path) -> tuple[Path, int, dict[str, Any]]:
     file = folder / _JOB
     try:
         job = json.loads(file.read_text())
+        if job.pop("hash") != hash_of(json.dumps(job)):
+            raise ValueError("it was changed or damaged")
         chosen, table, parts = dict(job["chosen"]), Path(job["file"]), int(job["parts"])
     except FileNotFoundError:
         raise InvalidInputError(
             f"{folder} has no job: make one with hsiclasso split FILE {folder} --parts NUMBER."
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
             f"{file} is no job ({error}): make it anew with hsiclasso split."
         ) from error
