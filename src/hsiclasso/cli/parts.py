@@ -15,7 +15,6 @@ from hsiclasso.cli.options import output_options, run_options, work_options
 from hsiclasso.cli.output import Output
 from hsiclasso.cli.piped import PIPE
 from hsiclasso.cli.select import check_output, deliver
-from hsiclasso.data.fingerprint import hash_of
 from hsiclasso.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ def split(file: Path, folder: Path, parts: int, memory_limit: str | None, **chos
     chosen |= {"memory_limit": memory_limit, "scheduler": None, "n_jobs": 1}
     _fit_in_one_go(file, chosen)
     from hsiclasso.data.atomic import write_atomically
+    from hsiclasso.data.fingerprint import hash_of
 
     job = {"file": file, "parts": parts, "chosen": chosen}
     folder.mkdir(parents=True, exist_ok=True)
@@ -144,6 +144,8 @@ def _prepared(folder: Path, file: Path, chosen: dict[str, Any], report: Any) -> 
 
 def _job(folder: Path) -> tuple[Path, int, dict[str, Any]]:
     """Read a job: the table, the number of parts and the options."""
+    from hsiclasso.data.fingerprint import hash_of
+
     file = folder / _JOB
     try:
         job = json.loads(file.read_text())
